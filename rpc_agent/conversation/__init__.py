@@ -1,0 +1,1 @@
+"""The words everybody shares: content blocks, messages, usage, tool declarations, models. Pure values."""

@@ -1,0 +1,30 @@
+"""JSON as Python values. Owns the type names and the few total readers; parses nothing."""
+
+from collections.abc import Mapping
+from typing import Any
+
+JsonObject = dict[str, Any]
+"""A JSON object as it was read: unknown fields stay in it, so they survive a round trip."""
+
+
+def as_object(value: object) -> Mapping[str, Any]:
+    """`value` if it is an object, else an empty one: files of other programs hold anything."""
+    return value if isinstance(value, Mapping) else {}
+
+
+def as_text(value: object) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def as_count(value: object) -> int:
+    """A non-negative whole number; everything else (null, true, "3", NaN) counts as 0."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not value > 0:
+        return 0
+    return int(value) if value != float("inf") else 0
+
+
+def without_lone_surrogates(text: str) -> str:
+    """UTF-8 has no lone surrogates and providers refuse them, so each becomes U+FFFD."""
+    if text.isascii():
+        return text
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")

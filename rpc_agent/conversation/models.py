@@ -1,0 +1,56 @@
+"""What is known of a model: its name, its limits, its price. Says nothing about how to reach it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from rpc_agent.conversation.json_values import JsonObject
+
+THINKING_LEVELS = ("off", "minimal", "low", "medium", "high", "xhigh")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Model:
+    """One model of one provider. `context_window` and `max_tokens` are tokens, 0 where nobody knows."""
+
+    id: str
+    provider: str
+    api: str
+    name: str = ""
+    base_url: str = ""
+    reasoning: bool = False
+    input: tuple[str, ...] = ("text",)
+    """Kinds of content the model reads: "text", "image"."""
+    context_window: int = 0
+    max_tokens: int = 0
+    cost: Mapping[str, float] = field(default_factory=dict)
+    """US dollars per million tokens, by `input`, `output`, `cacheRead`, `cacheWrite`."""
+    compat: Mapping[str, Any] = field(default_factory=dict)
+    """Quirks of a server that claims to speak `api`; data, so that adapters need no branches per vendor."""
+
+    @property
+    def ref(self) -> str:
+        """ "provider/modelId", as settings, commands and overrides name it."""
+        return f"{self.provider}/{self.id}"
+
+    def to_json(self) -> JsonObject:
+        """The wire's Model; never holds a key."""
+        prices = {"input": 0.0, "output": 0.0, "cacheRead": 0.0, "cacheWrite": 0.0, **self.cost}
+        return {
+            "id": self.id,
+            "name": self.name or self.id,
+            "provider": self.provider,
+            "api": self.api,
+            "baseUrl": self.base_url,
+            "reasoning": self.reasoning,
+            "input": list(self.input),
+            "contextWindow": self.context_window,
+            "maxTokens": self.max_tokens,
+            "cost": prices,
+        }
+
+
+def split_ref(ref: str) -> tuple[str, str]:
+    """("provider", "modelId") of a reference, split at the first slash: model ids contain slashes, providers do not."""
+    provider, _, model_id = ref.partition("/")
+    return provider, model_id

@@ -1,0 +1,99 @@
+"""The port between the engine and a model: a request in, batches of stream events out. Knows no service."""
+
+from collections.abc import AsyncGenerator, Sequence
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+from rpc_agent.conversation.messages import ModelMessage
+from rpc_agent.conversation.models import Model
+from rpc_agent.conversation.tool_spec import ToolSpec
+from rpc_agent.conversation.usage import Usage
+from rpc_agent.errors import ProviderError
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelRequest:
+    """One call: what to answer, and with what means."""
+
+    model: Model
+    messages: Sequence[ModelMessage]
+    """Already checked: each tool call has its one result behind it, no empty blocks, no lone surrogates."""
+    tools: Sequence[ToolSpec] = ()
+    max_tokens: int = 0
+    """Most tokens of the answer; 0 leaves it to the service."""
+    thinking_level: str = "off"
+    routing_id: str = ""
+    """Groups calls for a service's prompt cache; a summary call gets a fresh one."""
+    cache: bool = True
+    """False: the service shall write nothing to its prompt cache."""
+
+
+@dataclass(frozen=True, slots=True)
+class TextDelta:
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ThinkingDelta:
+    text: str
+    signature: str | None = None
+    """Proof of the thinking for a later call to the same model, where the service sends one."""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCallDelta:
+    """A piece of one call. `key` tells calls of one answer apart (an id, an index): a new key is a new call."""
+
+    key: str
+    id: str = ""
+    name: str = ""
+    arguments: str = ""
+    """A piece of the arguments' JSON text."""
+    signature: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class UsageReport:
+    """The service's count so far; a later one replaces it."""
+
+    usage: Usage
+
+
+@dataclass(frozen=True, slots=True)
+class Stopped:
+    """The answer is complete. Without it the stream was cut, and the answer is an error."""
+
+    reason: Literal["stop", "length", "toolUse"]
+    response_id: str | None = None
+
+
+StreamEvent = TextDelta | ThinkingDelta | ToolCallDelta | UsageReport | Stopped
+
+FailureKind = Literal[
+    "overflow", "outputCap", "rate", "quota", "payloadBytes", "overloaded", "auth", "transport", "other"
+]
+"""What a failure means (engine.md section 5): what to do about it, not who said it."""
+
+
+class ModelCallFailed(ProviderError):
+    """A model call ended without an answer. `retry_after` is in seconds, as the service asked."""
+
+    def __init__(
+        self, message: str, *, kind: FailureKind, status: int | None = None, retry_after: float | None = None
+    ) -> None:
+        super().__init__(message)
+        self.kind = kind
+        self.status = status
+        self.retry_after = retry_after
+
+
+class ChatModel(Protocol):
+    """Anything that answers: a service, a script, the offline model."""
+
+    def stream(self, request: ModelRequest) -> AsyncGenerator[Sequence[StreamEvent], None]:
+        """The answer as it comes, in batches: one batch for all that arrived together.
+
+        Raises ModelCallFailed when the service refuses, breaks off or cannot be reached. Closing the generator, or
+        cancelling the scope around it, ends the connection at once.
+        """
+        ...

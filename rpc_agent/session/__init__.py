@@ -1,0 +1,1 @@
+"""The session as values: entries, the tree they form, reading lines into it. Pure; `storage` does the files."""

@@ -1,0 +1,228 @@
+"""The eleven kinds of entry in a session file, and the one for kinds nobody knows yet.
+
+An entry keeps the JSON object it was read from (`raw`): what another program put there comes back unchanged.
+The typed fields beside it are what our own code reads.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from rpc_agent.conversation.json_values import JsonObject, as_count, as_object, as_text
+from rpc_agent.conversation.messages import Message, read_message
+
+SESSION_VERSION = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EntryBase:
+    """What every entry has. `timestamp` is ISO 8601 in UTC with milliseconds."""
+
+    id: str
+    parent_id: str | None
+    timestamp: str
+    raw: JsonObject
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MessageEntry(EntryBase):
+    message: Message
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ThinkingLevelChangeEntry(EntryBase):
+    thinking_level: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelChangeEntry(EntryBase):
+    provider: str
+    model_id: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UsageEntry(EntryBase):
+    """A paid model call that has no entry of its own, such as a summary that was rejected."""
+
+    kind: str
+    usage: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompactionEntry(EntryBase):
+    summary: str
+    first_kept_entry_id: str
+    """Where the kept range begins; the entry's own id (or any id not before it) keeps nothing."""
+    tokens_before: int
+    details: Mapping[str, Any]
+    from_hook: bool
+    system_message: Message | None
+    """The system state at the time, so that the kept range needs no system messages."""
+    retained_tail: tuple[Message, ...] | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BranchSummaryEntry(EntryBase):
+    from_id: str
+    summary: str
+    details: Mapping[str, Any]
+    from_hook: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContextEditEntry(EntryBase):
+    target_id: str
+    replacement: Mapping[str, Any] | None
+    """None leaves the target out of the context; {"content": ...} replaces its content only."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CustomEntry(EntryBase):
+    custom_type: str
+    data: object
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CustomMessageEntry(EntryBase):
+    custom_type: str
+    message: Message
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LabelEntry(EntryBase):
+    target_id: str
+    label: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionInfoEntry(EntryBase):
+    name: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnknownEntry(EntryBase):
+    """A kind of a later version or of another program: on the path, invisible to the model."""
+
+
+Entry = (
+    MessageEntry
+    | ThinkingLevelChangeEntry
+    | ModelChangeEntry
+    | UsageEntry
+    | CompactionEntry
+    | BranchSummaryEntry
+    | ContextEditEntry
+    | CustomEntry
+    | CustomMessageEntry
+    | LabelEntry
+    | SessionInfoEntry
+    | UnknownEntry
+)
+
+LEAF_MARKER = "leaf"
+"""customType of the entry that a navigation appends, so that the place survives a restart."""
+
+
+def read_entry(raw: JsonObject) -> Entry | None:
+    """The entry in a JSON object, or None when it has no usable id or parent.
+
+    A known kind whose payload cannot be read (a message with an unknown role, say) becomes an UnknownEntry:
+    it stays on the path and in the file, and the model does not see it.
+    """
+    entry_id, parent_id = raw.get("id"), raw.get("parentId")
+    if not isinstance(entry_id, str) or not entry_id or not isinstance(parent_id, str | None):
+        return None
+    base = {"id": entry_id, "parent_id": parent_id, "timestamp": as_text(raw.get("timestamp")), "raw": raw}
+    return _read_payload(raw, base)
+
+
+def new_entry(kind: str, fields: Mapping[str, Any], *, entry_id: str, parent_id: str | None, timestamp: str) -> Entry:
+    """An entry of ours, with the base fields where every reader looks for them: first."""
+    entry = read_entry({"type": kind, "id": entry_id, "parentId": parent_id, "timestamp": timestamp, **fields})
+    if entry is None:
+        raise ValueError(f"an entry needs an id, not {entry_id!r}")
+    return entry
+
+
+def _read_payload(raw: JsonObject, base: dict[str, Any]) -> Entry:
+    match raw.get("type"):
+        case "message":
+            message = read_message(raw.get("message"))
+            return MessageEntry(**base, message=message) if message else UnknownEntry(**base)
+        case "thinking_level_change":
+            return ThinkingLevelChangeEntry(**base, thinking_level=as_text(raw.get("thinkingLevel")))
+        case "model_change":
+            return ModelChangeEntry(**base, provider=as_text(raw.get("provider")), model_id=as_text(raw.get("modelId")))
+        case "usage":
+            return UsageEntry(**base, kind=as_text(raw.get("kind")), usage=as_object(raw.get("usage")))
+        case "compaction":
+            return _read_compaction(raw, base)
+        case "branch_summary":
+            return BranchSummaryEntry(
+                **base,
+                from_id=as_text(raw.get("fromId")),
+                summary=as_text(raw.get("summary")),
+                details=as_object(raw.get("details")),
+                from_hook=raw.get("fromHook") is True,
+            )
+        case "context_edit":
+            return ContextEditEntry(
+                **base,
+                target_id=as_text(raw.get("targetId")),
+                replacement=_replacement(raw.get("replacement")),
+            )
+        case "custom":
+            return CustomEntry(**base, custom_type=as_text(raw.get("customType")), data=raw.get("data"))
+        case "custom_message":
+            return _read_custom_message(raw, base)
+        case "label":
+            label = raw.get("label")
+            return LabelEntry(
+                **base,
+                target_id=as_text(raw.get("targetId")),
+                label=label if isinstance(label, str) and label else None,
+            )
+        case "session_info":
+            name = as_text(raw.get("name")).strip()
+            return SessionInfoEntry(**base, name=name or None)
+        case _:
+            return UnknownEntry(**base)
+
+
+def _read_compaction(raw: JsonObject, base: dict[str, Any]) -> CompactionEntry:
+    tail = raw.get("retainedTail")
+    return CompactionEntry(
+        **base,
+        summary=as_text(raw.get("summary")),
+        first_kept_entry_id=as_text(raw.get("firstKeptEntryId")),
+        tokens_before=as_count(raw.get("tokensBefore")),
+        details=as_object(raw.get("details")),
+        from_hook=raw.get("fromHook") is True,
+        system_message=read_message(raw.get("systemMessage")),
+        retained_tail=_tail(tail) if isinstance(tail, list) else None,
+    )
+
+
+def _tail(items: list[object]) -> tuple[Message, ...]:
+    return tuple(message for item in items if (message := read_message(item)) is not None)
+
+
+def _replacement(value: object) -> Mapping[str, Any] | None:
+    return None if value is None else as_object(value)
+
+
+def _read_custom_message(raw: JsonObject, base: dict[str, Any]) -> Entry:
+    fields: JsonObject = {name: raw[name] for name in ("customType", "content", "display", "details") if name in raw}
+    message = read_message({"role": "custom", **fields, "timestamp": milliseconds(base["timestamp"])})
+    if message is None:
+        return UnknownEntry(**base)
+    return CustomMessageEntry(**base, custom_type=as_text(raw.get("customType")), message=message)
+
+
+def milliseconds(timestamp: str) -> int:
+    """An entry's ISO time as milliseconds since the epoch, 0 where it cannot be read."""
+    try:
+        return int(datetime.fromisoformat(timestamp).timestamp() * 1000)
+    except ValueError:
+        return 0

@@ -1,0 +1,59 @@
+"""The port between the agent and a tool, and what a tool answers."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal, Protocol
+
+from rpc_agent.conversation.blocks import UserBlock, text_block
+from rpc_agent.conversation.tool_spec import ToolSpec
+
+
+@dataclass(frozen=True, slots=True)
+class ToolResult:
+    """What the model is told (`content`), and what a front end may show besides (`details`)."""
+
+    content: tuple[UserBlock, ...]
+    is_error: bool = False
+    details: Any = None
+    ends_run: bool = False
+    """The tool asks that the run stops after this batch."""
+
+
+def text_result(text: str, *, details: Any = None) -> ToolResult:
+    return ToolResult((text_block(text),), details=details)
+
+
+def error_result(text: str, *, details: Any = None) -> ToolResult:
+    return ToolResult((text_block(text),), is_error=True, details=details)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolContext:
+    """What a call gets beside its arguments."""
+
+    cwd: Path
+    tool_call_id: str
+    update: Callable[[ToolResult], None] = lambda partial: None
+    """Shows a partial result to the front end; cheap, never waits."""
+    environment: Mapping[str, str] = field(default_factory=dict)
+    """The whole environment of child processes, keys already taken out."""
+
+
+class Tool(Protocol):
+    """One tool. `run` gets arguments that fit the schema and raises only when cancelled."""
+
+    @property
+    def spec(self) -> ToolSpec: ...
+
+    @property
+    def access(self) -> Literal["read", "write", "execute"]:
+        """What it does to the machine; permissions decide by it."""
+        ...
+
+    @property
+    def sequential(self) -> bool:
+        """Whether the whole batch it is in must run one call after another."""
+        ...
+
+    async def run(self, arguments: Mapping[str, Any], context: ToolContext) -> ToolResult: ...
