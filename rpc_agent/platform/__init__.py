@@ -1,0 +1,1 @@
+"""What differs between operating systems, one small module for each difference. Knows nothing of agents."""

@@ -1,0 +1,54 @@
+"""Where rpc-agent keeps its files on each system. Reads no environment of its own and makes no folder."""
+
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+_APP = "rpc-agent"
+
+
+def config_dir(environment: Mapping[str, str], *, home: Path | None = None, platform: str = sys.platform) -> Path:
+    """The folder of settings.json, models.json and trust.json; `RPC_AGENT_CONFIG_DIR` wins."""
+    if chosen := environment.get("RPC_AGENT_CONFIG_DIR"):
+        return _absolute(chosen, home)
+    return (
+        _base(environment, home, platform, unix=("XDG_CONFIG_HOME", ".config"), windows=("APPDATA", "Roaming")) / _APP
+    )
+
+
+def data_dir(environment: Mapping[str, str], *, home: Path | None = None, platform: str = sys.platform) -> Path:
+    """The folder of what rpc-agent writes by itself."""
+    unix = ("XDG_DATA_HOME", ".local/share")
+    return _base(environment, home, platform, unix=unix, windows=("LOCALAPPDATA", "Local")) / _APP
+
+
+def sessions_dir(environment: Mapping[str, str], *, home: Path | None = None, platform: str = sys.platform) -> Path:
+    """The folder of the sessions of all working directories; `RPC_AGENT_SESSION_DIR` wins."""
+    if chosen := environment.get("RPC_AGENT_SESSION_DIR"):
+        return _absolute(chosen, home)
+    return data_dir(environment, home=home, platform=platform) / "sessions"
+
+
+def _base(
+    environment: Mapping[str, str], home: Path | None, platform: str, *, unix: tuple[str, str], windows: tuple[str, str]
+) -> Path:
+    user = _home(home)
+    if platform == "darwin":
+        return user / "Library" / "Application Support"
+    if platform == "win32":
+        variable, folder = windows
+        return Path(environment.get(variable) or user / "AppData" / folder)
+    variable, folder = unix
+    given = environment.get(variable, "")
+    # The XDG rules say that a relative path in these variables is to be ignored.
+    return Path(given) if given.startswith("/") else user / folder
+
+
+def _absolute(chosen: str, home: Path | None) -> Path:
+    if chosen == "~" or chosen.startswith(("~/", "~\\")):
+        return _home(home) / chosen[2:]
+    return Path(chosen).absolute()
+
+
+def _home(home: Path | None) -> Path:
+    return home if home is not None else Path.home()

@@ -1,0 +1,117 @@
+"""One line of a session file -> the records in it and what was wrong with it. Repairs in memory, never on disk.
+
+A line may hold more or less than one record: a kill tears lines, a program that did not know about the torn tail
+glues its next record to it, a full disk leaves NUL bytes. Every complete record comes out.
+"""
+
+import re
+from dataclasses import dataclass
+
+from rpc_agent.conversation.json_values import JsonObject
+from rpc_agent.session.json_lines import NotJson, decoder, read_json, readable_text
+
+BOM = b"\xef\xbb\xbf"
+_PADDING = b" \t\r\n\x00"
+_RECORD_START = re.compile(r'\{\s*"(?:type|id|parentId|timestamp|version)"\s*:')
+_AFTER_RECORD = re.compile(r"[\s\x00]*")
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """What is wrong with a line. `lost` says that it held something which can no longer be read."""
+
+    kind: str
+    message: str
+    lost: bool = False
+
+
+BLANK = Problem("blankLine", "The line is empty; it was skipped.")
+NULS = Problem("nulBytes", "The line holds NUL bytes, as a crash of the machine leaves them; they were skipped.", True)
+GLUED = Problem("gluedLine", "The line begins with a torn record; the complete ones behind it were read.", True)
+JOINED = Problem("joinedLine", "Several records stand in one line; all of them were read.")
+TRAILING = Problem("gluedLine", "The line ends in a torn record; the complete ones before it were read.", True)
+UNREADABLE = Problem("unreadableLine", "The line is not a complete JSON record; it was skipped.", True)
+TORN_TAIL = Problem("tornTail", "The last line is incomplete, as a kill leaves it; it was skipped.", True)
+NOT_A_RECORD = Problem("notAnEntry", "The line is JSON but not an entry of a session; it was skipped.", True)
+BAD_BYTES = Problem("invalidUtf8", "The line is not valid UTF-8; the stray bytes were replaced by U+FFFD.")
+
+
+def read_line(line: bytes, *, exact: bool = True) -> tuple[list[JsonObject], list[Problem]]:
+    """The records of one line (without its newline), in order, and its problems.
+
+    A record is an object with a `type`. `exact=False` as in `read_json`.
+    """
+    if not line or line.isspace():
+        return [], [BLANK]
+    try:
+        value = read_json(line, exact=exact)
+    except NotJson:
+        return _read_damaged(line)
+    if not _is_record(value):
+        return [], [NOT_A_RECORD]
+    # Stray bytes are rare, and a valid text is recognised faster than it is parsed.
+    return [value], [] if line.isascii() or _is_utf8(line) else [BAD_BYTES]
+
+
+def _read_damaged(line: bytes) -> tuple[list[JsonObject], list[Problem]]:
+    core = line.strip(_PADDING)
+    problems = [NULS] if b"\x00" in line.replace(core, b"", 1) else []
+    if not core:
+        return [], [NULS]
+    if core != line:
+        records, more = read_line(core)
+        return records, problems + more
+    return _salvage(readable_text(core))
+
+
+def _is_record(value: object) -> bool:
+    return isinstance(value, dict) and isinstance(value.get("type"), str)
+
+
+def _is_utf8(line: bytes) -> bool:
+    try:
+        line.decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _salvage(text: str) -> tuple[list[JsonObject], list[Problem]]:
+    """The complete records inside a line that is not JSON as a whole."""
+    records: list[JsonObject] = []
+    at, gap = 0, False
+    end_of_last = 0
+    reader = decoder()
+    while start := _RECORD_START.search(text, at):
+        try:
+            value, end = reader.raw_decode(text, start.start())
+        except (ValueError, RecursionError):
+            at = start.end()
+            continue
+        # Continuing behind a complete object keeps this linear: a record cannot hide inside a complete one.
+        at = end
+        if _stands_alone(value, text, end):
+            gap = gap or start.start() != _skip_padding(text, end_of_last)
+            records.append(value)
+            end_of_last = end
+    if not records:
+        return [], [UNREADABLE]
+    if gap:
+        return records, [GLUED]
+    return records, [JOINED if _skip_padding(text, end_of_last) == len(text) else TRAILING]
+
+
+def _stands_alone(value: object, text: str, end: int) -> bool:
+    """Whether an object is a record and not a piece of a torn one: a piece is followed by , ] or } or lacks a time."""
+    if not isinstance(value, dict) or not _is_record(value) or not isinstance(value.get("timestamp"), str):
+        return False
+    # Tool calls have an id too, but no parent. Entries of version 1 have neither.
+    if ("id" in value) != ("parentId" in value) and value["type"] != "session":
+        return False
+    after = _skip_padding(text, end)
+    return after == len(text) or text[after] == "{"
+
+
+def _skip_padding(text: str, at: int) -> int:
+    found = _AFTER_RECORD.match(text, at)
+    return found.end() if found else at

@@ -1,0 +1,50 @@
+"""What a session file's reader noticed and went on from: plain values for people and for the protocol."""
+
+from dataclasses import dataclass
+
+from rpc_agent.conversation.json_values import JsonObject
+
+
+@dataclass(frozen=True, slots=True)
+class SessionWarning:
+    """One damage or oddity. `kind` is a stable camelCase word; `line` counts from 1, None where it is not known."""
+
+    kind: str
+    message: str
+    line: int | None = None
+
+    def to_json(self) -> JsonObject:
+        place = {} if self.line is None else {"line": self.line}
+        return {"kind": self.kind, **place, "message": self.message}
+
+
+_MOST_OF_A_KIND = 100
+# A file of a million blank lines must not become a million warnings in one answer.
+
+
+class WarningList:
+    """Warnings in the order they were found, each said once, and no more of a kind than a person would read."""
+
+    def __init__(self) -> None:
+        self._found: dict[SessionWarning, None] = {}
+        self._counts: dict[str, int] = {}
+
+    def add(self, kind: str, message: str, line: int | None = None) -> None:
+        warning = SessionWarning(kind, message, line)
+        if warning in self._found:
+            return
+        self._counts[kind] = self._counts.get(kind, 0) + 1
+        if self._counts[kind] <= _MOST_OF_A_KIND:
+            self._found[warning] = None
+
+    def extend(self, warnings: "list[SessionWarning]") -> None:
+        for warning in warnings:
+            self.add(warning.kind, warning.message, warning.line)
+
+    def all(self) -> list[SessionWarning]:
+        """The warnings, and for each kind with too many of them how many there were."""
+        return [*self._found, *(self._rest(kind) for kind, n in self._counts.items() if n > _MOST_OF_A_KIND)]
+
+    def _rest(self, kind: str) -> SessionWarning:
+        left_out = self._counts[kind] - _MOST_OF_A_KIND
+        return SessionWarning(kind, f"{left_out} more of these were found and are not listed.")

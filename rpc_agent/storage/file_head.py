@@ -1,0 +1,179 @@
+"""The part of a session file before the tail that was read when it was opened. Indexed only when somebody asks.
+
+Satisfies the tree's port for older entries. Its scan goes in small steps, so that another thread gets its turn.
+"""
+
+import threading
+import time
+from pathlib import Path
+from typing import BinaryIO
+
+from rpc_agent.conversation.json_values import JsonObject
+from rpc_agent.errors import EntryNotFound
+from rpc_agent.session.entries import Entry, LabelEntry, SessionInfoEntry, read_entry
+from rpc_agent.session.line_reader import BOM, read_line
+from rpc_agent.session.replay import RecordReader
+from rpc_agent.session.warnings import SessionWarning
+from rpc_agent.storage.entry_index import UNKNOWN, EntryIndex
+from rpc_agent.storage.session_file import storage_errors
+
+_STEP_BYTES = 64 * 1024
+# A fifth of a millisecond of work between two chances for other threads.
+
+
+class FileHead:
+    """Entries in the bytes [0, `end`) of a file. Questions about them finish the index first, however long it takes."""
+
+    def __init__(self, path: Path, end: int) -> None:
+        self._path = path
+        self._end = end
+        self._at = 0
+        self._working = threading.RLock()
+        self._scanner: BinaryIO | None = None
+        self._lines: BinaryIO | None = None
+        self._reader = RecordReader(exact=False)
+        self._orphans: dict[int, tuple[str, bool]] = {}
+        self.index = EntryIndex(self.id_at)
+        self.labels: dict[str, LabelEntry] = {}
+        self.name_entry: SessionInfoEntry | None = None
+        self.is_complete = False
+
+    @property
+    def warnings(self) -> list[SessionWarning]:
+        return self._reader.all_warnings()
+
+    def step(self) -> bool:
+        """Index a little more; whether there is anything left to do."""
+        if self.is_complete:
+            return False
+        with self._working, storage_errors(self._path):
+            if not self.is_complete:
+                self._index_lines(_STEP_BYTES)
+                if self._at >= self._end:
+                    self._finish()
+        return not self.is_complete
+
+    def complete(self, *, politely: bool = False) -> None:
+        """Index all of it. `politely` lets other threads run in between."""
+        while self.step():
+            if politely:
+                time.sleep(0)
+
+    def close(self) -> None:
+        with self._working:
+            for file in (self._scanner, self._lines):
+                if file is not None:
+                    file.close()
+            self._scanner = self._lines = None
+
+    # The tree's port.
+
+    def find(self, entry_id: str) -> Entry | None:
+        self.complete()
+        position = self.index.find(entry_id)
+        return None if position is None else self.entry_at(position)
+
+    def last_id(self) -> str | None:
+        self.complete()
+        return self.id_at(len(self.index) - 1) if len(self.index) else None
+
+    def parent_of(self, entry: Entry) -> str | None:
+        self.complete()
+        position = self.index.find(entry.id)
+        parent = UNKNOWN if position is None else self.index.parents[position]
+        return self.id_at(parent) if parent >= 0 else None
+
+    def is_damaged(self) -> bool:
+        self.complete()
+        return self._reader.lost
+
+    # By position.
+
+    def id_at(self, position: int) -> str:
+        return str(self._raw_at(position)["id"])
+
+    def entry_at(self, position: int) -> Entry:
+        entry = read_entry(self._raw_at(position, exact=True))
+        if entry is None:
+            raise EntryNotFound(f"#{position}")
+        return entry
+
+    def position_of(self, entry_id: str) -> int | None:
+        self.complete()
+        return self.index.find(entry_id)
+
+    def is_on_path(self, entry_id: str, leaf_id: str) -> bool:
+        """Whether `entry_id` is `leaf_id` or above it, found without reading the entries between."""
+        wanted, at = self.position_of(entry_id), self.position_of(leaf_id)
+        steps = len(self.index)
+        while at is not None and at >= 0 and steps > 0:
+            if at == wanted:
+                return True
+            at, steps = self.index.parents[at], steps - 1
+        return False
+
+    def _raw_at(self, position: int, *, exact: bool = False) -> JsonObject:
+        with self._working, storage_errors(self._path):
+            if self._lines is None:
+                self._lines = open(self._path, "rb")  # noqa: SIM115 - kept open until close()
+            offset = self.index.offsets[position]
+            self._lines.seek(offset >> _RECORD_BITS)
+            line = self._lines.readline().rstrip(b"\r\n")
+        return read_line(line, exact=exact)[0][offset & _RECORD_MASK]
+
+    def _index_lines(self, budget: int) -> None:
+        if self._scanner is None:
+            self._scanner = open(self._path, "rb", buffering=_STEP_BYTES)  # noqa: SIM115 - kept open between steps
+            self._at = len(BOM) if self._scanner.read(len(BOM)) == BOM else 0
+            self._scanner.seek(self._at)
+        stop = min(self._at + budget, self._end)
+        while self._at < stop:
+            line = self._scanner.readline()
+            if not line:
+                # The file was cut behind our back; the next append says so.
+                self._end = self._at
+                return
+            self._index_line(line)
+            self._at += len(line)
+
+    def _index_line(self, line: bytes) -> None:
+        for number, record in enumerate(self._reader.read(line.removesuffix(b"\n"))):
+            raw = record.raw
+            if raw["type"] == "session":
+                continue
+            entry_id, parent_id = raw.get("id"), raw.get("parentId")
+            if not isinstance(entry_id, str) or not entry_id or not isinstance(parent_id, str | None):
+                self._reader.refuse(record)
+                continue
+            position = self.index.add(entry_id, parent_id, self._at << _RECORD_BITS | min(number, _RECORD_MASK))
+            if parent_id is not None and self.index.parents[position] == UNKNOWN:
+                self._orphans[position] = (parent_id, self._reader.lost)
+            self._note_names(raw)
+
+    def _note_names(self, raw: JsonObject) -> None:
+        if raw["type"] not in ("label", "session_info"):
+            return
+        entry = read_entry(raw)
+        if isinstance(entry, LabelEntry):
+            self.labels[entry.target_id] = entry
+        elif isinstance(entry, SessionInfoEntry):
+            self.name_entry = entry
+
+    def _finish(self) -> None:
+        """Find the parents that stood behind their children, and bridge the gaps that damage left."""
+        for position, (parent_id, after_loss) in self._orphans.items():
+            found = self.index.find(parent_id)
+            if found is not None:
+                self.index.parents[position] = found
+            elif after_loss and position > 0:
+                self.index.parents[position] = position - 1
+        self._orphans.clear()
+        if self._scanner is not None:
+            self._scanner.close()
+            self._scanner = None
+        self.is_complete = True
+
+
+_RECORD_BITS = 6
+_RECORD_MASK = (1 << _RECORD_BITS) - 1
+# A line can hold several glued records; which one an entry is shares the offset's 64 bits.

@@ -1,0 +1,244 @@
+"""The sessions that are there: lists, searches, look-ups by id, deletion. Opens files for reading only.
+
+What a list shows of a file is remembered by its size and time, so that a second look costs one stat a file.
+"""
+
+import os
+import stat
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from rpc_agent.conversation.blocks import blocks_text, read_blocks
+from rpc_agent.conversation.json_values import JsonObject, as_object, as_text
+from rpc_agent.errors import InvalidValue, SessionNotFound, SessionUnreadable
+from rpc_agent.session.line_reader import BOM, read_line
+from rpc_agent.session.replay import is_header
+from rpc_agent.storage.paths import SUFFIX, folder_name, id_in_name
+from rpc_agent.storage.session_file import lock_session, storage_errors
+
+DEFAULT_PAGE = 100
+_FIRST_MESSAGE_CHARACTERS = 200
+_SCAN_LIMIT = 8 * 1024 * 1024
+# Names and counts of larger files are read from their first part only; a list must not read gigabytes.
+
+
+@dataclass(frozen=True, slots=True)
+class SessionSummary:
+    """What a list shows. Times are ISO 8601; `message_count` is None where the file was too large to count."""
+
+    id: str
+    path: Path
+    cwd: str
+    created_at: str
+    modified_at: str
+    bytes: int
+    name: str | None
+    first_message: str | None
+    message_count: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class SessionList:
+    """`next_cursor` is what to pass as `cursor` for the next page, None when there is none."""
+
+    sessions: list[SessionSummary]
+    next_cursor: str | None
+
+
+class SessionDirectory:
+    """The sessions below one sessions dir. Keeps summaries in memory; several may look at the same dir."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self._known: dict[Path, tuple[int, int, SessionSummary | None]] = {}
+
+    def list(
+        self,
+        *,
+        cwd: str | None = None,
+        query: str = "",
+        cursor: str | None = None,
+        limit: int = DEFAULT_PAGE,
+    ) -> SessionList:
+        """The newest first; of one working directory, or of all for None. `query` searches name, first message, cwd.
+
+        Files that are no sessions are left out. Raises InvalidValue for a cursor that is none of ours.
+        """
+        found: list[SessionSummary] = []
+        start = _parse_cursor(cursor)
+        for key, path, status in sorted(self._files(cwd), reverse=True):
+            if start is not None and key >= start:
+                continue
+            summary = self._summary(path, status)
+            if summary is None or not _matches(summary, cwd, query):
+                continue
+            if len(found) == limit:
+                return SessionList(found, _cursor_after(found[-1], self._known))
+            found.append(summary)
+        return SessionList(found, None)
+
+    def latest(self, cwd: str) -> Path:
+        """The session of a working directory that was written last. Raises SessionNotFound."""
+        newest = self.list(cwd=cwd, limit=1).sessions
+        if not newest:
+            raise SessionNotFound(f"There is no session of {cwd} yet.", cwd=cwd)
+        return newest[0].path
+
+    def find(self, id_prefix: str) -> Path:
+        """The file of the session whose id begins so. Raises SessionNotFound, InvalidValue when several do."""
+        by_id = {id_in_name(path): path for _, path, _ in self._files(None) if id_in_name(path).startswith(id_prefix)}
+        if not by_id or not id_prefix:
+            by_id = self._find_by_header(id_prefix)
+        if id_prefix in by_id:
+            return by_id[id_prefix]
+        if len(by_id) > 1:
+            raise InvalidValue("id", f"{len(by_id)} sessions begin with {id_prefix!r}; give more of the id")
+        if not by_id:
+            raise SessionNotFound(f"There is no session whose id begins with {id_prefix!r}.", id=id_prefix)
+        return next(iter(by_id.values()))
+
+    def delete(self, path: Path) -> None:
+        """Remove a session file of this dir that nobody writes.
+
+        Raises SessionNotFound, InvalidValue (outside the dir), SessionUnreadable (no session header), SessionLocked.
+        """
+        with storage_errors(path):
+            resolved = path.resolve()
+            if not resolved.is_relative_to(self.root.resolve()):
+                raise InvalidValue("path", f"only files inside {self.root} can be deleted")
+            if not resolved.is_file():
+                raise SessionNotFound(f"There is no session file {path}.", path=str(path))
+            with open(resolved, "rb") as file:
+                if _header_in(file.readline()) is None:
+                    raise SessionUnreadable(f"{path} has no session header, so it was not deleted.", path=str(path))
+            with lock_session(resolved):
+                resolved.unlink()
+
+    def _find_by_header(self, id_prefix: str) -> dict[str, Path]:
+        """For files that somebody renamed."""
+        if not id_prefix:
+            return {}
+        summaries = (self._summary(path, status) for _, path, status in self._files(None))
+        return {each.id: each.path for each in summaries if each is not None and each.id.startswith(id_prefix)}
+
+    def _files(self, cwd: str | None) -> Iterator[tuple[tuple[int, str], Path, os.stat_result]]:
+        folders = [self.root / folder_name(cwd)] if cwd is not None else _folders(self.root)
+        for folder in folders:
+            for entry in _scan(folder):
+                if not entry.name.endswith(SUFFIX):
+                    continue
+                try:
+                    status = entry.stat()
+                except FileNotFoundError:
+                    continue
+                if stat.S_ISREG(status.st_mode):
+                    yield (status.st_mtime_ns, entry.path), Path(entry.path), status
+
+    def _summary(self, path: Path, status: os.stat_result) -> SessionSummary | None:
+        known = self._known.get(path)
+        if known is not None and known[:2] == (status.st_size, status.st_mtime_ns):
+            return known[2]
+        summary = _read_summary(path, status)
+        self._known[path] = (status.st_size, status.st_mtime_ns, summary)
+        return summary
+
+
+def _folders(root: Path) -> list[Path]:
+    return [root, *(Path(entry.path) for entry in _scan(root) if entry.is_dir())]
+
+
+def _scan(folder: Path) -> list["os.DirEntry[str]"]:
+    try:
+        with os.scandir(folder) as entries:
+            return list(entries)
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+
+
+def _read_summary(path: Path, status: os.stat_result) -> SessionSummary | None:
+    try:
+        with open(path, "rb") as file:
+            header = _header_in(file.readline())
+            if header is None:
+                return None
+            content = _Content()
+            while file.tell() < _SCAN_LIMIT and (line := file.readline()):
+                content.take(line)
+    except OSError:
+        # One file that cannot be read must not hide the others.
+        return None
+    modified = datetime.fromtimestamp(status.st_mtime, UTC)
+    return SessionSummary(
+        id=as_text(header.get("id")),
+        path=path,
+        cwd=as_text(header.get("cwd")),
+        created_at=as_text(header.get("timestamp")),
+        modified_at=modified.isoformat(timespec="milliseconds").replace("+00:00", "Z"),
+        bytes=status.st_size,
+        name=content.name,
+        first_message=content.first_message,
+        message_count=content.messages if status.st_size <= _SCAN_LIMIT else None,
+    )
+
+
+class _Content:
+    """What the lines behind a header say about a session as a whole."""
+
+    def __init__(self) -> None:
+        self.name: str | None = None
+        self.first_message: str | None = None
+        self.messages = 0
+
+    def take(self, line: bytes) -> None:
+        # Counting lines as messages by a search is ten times faster than parsing thousands of files.
+        is_message = line.startswith(b'{"type":"message"') or line.startswith(b'{"type": "message"')
+        if is_message and self.first_message is not None and line.rstrip().endswith(b"}"):
+            self.messages += 1
+            return
+        if not is_message and b"session_info" not in line and b"message" not in line:
+            return
+        for raw in read_line(line.rstrip(b"\r\n"), exact=False)[0]:
+            self._take_record(raw)
+
+    def _take_record(self, raw: JsonObject) -> None:
+        if raw["type"] == "session_info":
+            self.name = as_text(raw.get("name")).strip() or None
+        elif raw["type"] == "message":
+            self.messages += 1
+            message = as_object(raw.get("message"))
+            if self.first_message is None and message.get("role") == "user":
+                self.first_message = _opening(message.get("content"))
+
+
+def _opening(content: Any) -> str:
+    text = content if isinstance(content, str) else blocks_text(read_blocks(content))
+    return " ".join(text[: 2 * _FIRST_MESSAGE_CHARACTERS].split())[:_FIRST_MESSAGE_CHARACTERS]
+
+
+def _header_in(line: bytes) -> JsonObject | None:
+    records, _ = read_line(line.removeprefix(BOM).rstrip(b"\r\n"))
+    return records[0] if records and is_header(records[0]) else None
+
+
+def _matches(summary: SessionSummary, cwd: str | None, query: str) -> bool:
+    # Two working directories can share a folder: both "/a/b" and "/a-b" become "--a-b--".
+    if cwd is not None and summary.cwd != cwd:
+        return False
+    haystack = "\n".join((summary.name or "", summary.first_message or "", summary.cwd))
+    return query.casefold() in haystack.casefold()
+
+
+def _cursor_after(summary: SessionSummary, known: dict[Path, tuple[int, int, SessionSummary | None]]) -> str:
+    return f"{known[summary.path][1]}:{summary.path}"
+
+
+def _parse_cursor(cursor: str | None) -> tuple[int, str] | None:
+    if cursor is None:
+        return None
+    time, colon, path = cursor.partition(":")
+    if not colon or not time.isdigit():
+        raise InvalidValue("cursor", "this is no cursor of list_sessions; begin again without one")
+    return int(time), path

@@ -1,0 +1,213 @@
+"""One session file, open for writing: whole lines are appended or nothing is. Knows bytes, not entries.
+
+Every append is one write of whole lines at the end of the file. If the system takes less than all of it, the file
+is cut back to what it was, so that a reader never meets half a line of ours after an error we survived.
+"""
+
+import contextlib
+import errno
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from rpc_agent.errors import SessionLocked, StorageFailed
+from rpc_agent.platform.locks import Lock, holder_pid, try_lock
+
+_BINARY = getattr(os, "O_BINARY", 0)
+_CLOSE_ON_EXEC = getattr(os, "O_CLOEXEC", 0)
+_OPEN = os.O_RDWR | os.O_APPEND | _BINARY | _CLOSE_ON_EXEC
+_OWNER_ONLY_FILE = 0o600
+_OWNER_ONLY_FOLDER = 0o700
+
+
+class SessionFile:
+    """The one writer of a file, while it is open. All errors of the system come out as StorageFailed."""
+
+    def __init__(self, path: Path, descriptor: int, lock: Lock, *, is_new: bool) -> None:
+        self.path = path
+        self._descriptor = descriptor
+        self._lock = lock
+        self._folder_is_synced = not is_new
+        self.size = os.fstat(descriptor).st_size
+        """Bytes known to us: everything before this offset was read or written here."""
+        self.needs_newline = self.size > 0 and read_range(path, self.size - 1, self.size) != b"\n"
+
+    @classmethod
+    def open(cls, path: Path) -> "SessionFile":
+        """Open an existing file and lock it. Raises SessionLocked when another program writes it."""
+        with storage_errors(path):
+            lock = lock_session(path)
+            try:
+                return cls(path, os.open(path, _OPEN), lock, is_new=False)
+            except BaseException:
+                lock.release()
+                raise
+
+    @classmethod
+    def create(cls, path: Path, data: bytes) -> "SessionFile":
+        """Make a new file that holds `data` from its first moment on, or no file at all."""
+        with storage_errors(path):
+            make_private_folder(path.parent)
+            lock = lock_session(path)
+            try:
+                file = cls(path, os.open(path, _OPEN | os.O_CREAT | os.O_EXCL, _OWNER_ONLY_FILE), lock, is_new=True)
+            except BaseException:
+                lock.release()
+                raise
+        try:
+            file.append(data)
+        except BaseException:
+            with contextlib.suppress(OSError):
+                path.unlink()
+            file.close()
+            raise
+        return file
+
+    def append(self, lines: bytes) -> None:
+        """Add whole lines (each with its newline) in one write. On StorageFailed the file is as before."""
+        data = b"\n" + lines if self.needs_newline else lines
+        with storage_errors(self.path):
+            written = os.write(self._descriptor, data)
+            if written < len(data):
+                self._take_back(written)
+                # The system says why only when asked again; what was cut short is nearly always a full disk.
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        self.size = os.lseek(self._descriptor, 0, os.SEEK_CUR)
+        self.needs_newline = False
+
+    def growth(self) -> int:
+        """How many bytes another program has added behind what we know.
+
+        Raises StorageFailed when the file was cut, removed or replaced: what we would write could not be found again.
+        """
+        with storage_errors(self.path):
+            status = os.fstat(self._descriptor)
+            if not os.path.samestat(status, os.stat(self.path)) or status.st_size < self.size:
+                raise OSError(errno.ESTALE, "the session file was removed, replaced or cut by another program")
+        return status.st_size - self.size
+
+    def accept_growth(self) -> bytes:
+        """The bytes another program added; from now on they count as known."""
+        with storage_errors(self.path):
+            data = read_range(self.path, self.size, self.size + self.growth())
+        self.size += len(data)
+        self.needs_newline = not data.endswith(b"\n") if data else self.needs_newline
+        return data
+
+    def was_read(self, size: int) -> None:
+        """The first `size` bytes are known, of the file that has our name now: a migration may have replaced it."""
+        with storage_errors(self.path):
+            if not os.path.samestat(os.fstat(self._descriptor), os.stat(self.path)):
+                os.close(self._descriptor)
+                self._descriptor = os.open(self.path, _OPEN)
+            self.size = size
+            self.needs_newline = read_range(self.path, size - 1, size) != b"\n"
+
+    def sync(self) -> None:
+        """Wait until the disk has everything that was appended."""
+        with storage_errors(self.path):
+            _sync_data(self._descriptor)
+            if not self._folder_is_synced:
+                sync_folder(self.path.parent)
+                self._folder_is_synced = True
+
+    def close(self) -> None:
+        """Give the file and its lock free; more than once is harmless."""
+        descriptor, self._descriptor = self._descriptor, -1
+        if descriptor >= 0:
+            os.close(descriptor)
+            self._lock.release()
+
+    def _take_back(self, written: int) -> None:
+        """Cut off the piece of a line that a short write left, unless another program wrote behind it meanwhile."""
+        end = os.lseek(self._descriptor, 0, os.SEEK_CUR)
+        if os.fstat(self._descriptor).st_size != end:
+            return
+        try:
+            os.ftruncate(self._descriptor, end - written)
+        except OSError:
+            # The piece stays, so the next line must not be glued to it.
+            self.needs_newline = True
+            self.size = end
+
+
+@contextlib.contextmanager
+def storage_errors(path: Path) -> Iterator[None]:
+    """The system's refusals inside, as StorageFailed about `path`."""
+    try:
+        yield
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise StorageFailed(
+            f"The session file {path} could not be read or written: {reason}. "
+            "Nothing that was stored before is changed; make room or give access, then try again.",
+            errno=error.errno or 0,
+            path=str(path),
+        ) from error
+
+
+def lock_path(path: Path) -> Path:
+    return path.with_name(path.name + ".lock")
+
+
+def lock_session(path: Path) -> Lock:
+    """The lock of a session file. Raises SessionLocked with the pid of who holds it, as far as it is known."""
+    lock = try_lock(lock_path(path))
+    if lock is None:
+        pid = holder_pid(lock_path(path))
+        owner = f"process {pid}" if pid is not None else "another process"
+        raise SessionLocked(
+            f"The session {path.name} is being written by {owner}. Open it read-only, fork it, or close it there.",
+            pid=pid,
+        )
+    return lock
+
+
+def read_range(path: Path, start: int, end: int) -> bytes:
+    with open(path, "rb") as file:
+        file.seek(start)
+        return file.read(end - start)
+
+
+def make_private_folder(folder: Path) -> None:
+    """Make a folder and what is missing above it, readable by its owner only."""
+    missing = [folder, *folder.parents]
+    for place in reversed(missing[: next((i for i, place in enumerate(missing) if place.exists()), len(missing))]):
+        place.mkdir(mode=_OWNER_ONLY_FOLDER, exist_ok=True)
+
+
+def replace_file(path: Path, data: bytes) -> None:
+    """Put `data` in the place of a file: whole and on disk, or not at all."""
+    beside = path.with_name(f"{path.name}.{os.getpid()}.new")
+    with storage_errors(path):
+        try:
+            descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _BINARY, _OWNER_ONLY_FILE)
+            with os.fdopen(descriptor, "wb") as file:
+                file.write(data)
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(beside, path)
+        except BaseException:
+            with contextlib.suppress(OSError):
+                beside.unlink()
+            raise
+        sync_folder(path.parent)
+
+
+def sync_folder(folder: Path) -> None:
+    """Make a new name in a folder survive a power cut; Windows does so by itself and cannot be asked."""
+    if sys.platform == "win32":
+        return
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _sync_data(descriptor: int) -> None:
+    if sys.platform == "linux":
+        os.fdatasync(descriptor)
+    else:
+        os.fsync(descriptor)

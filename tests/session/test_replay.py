@@ -1,0 +1,145 @@
+"""Damage in a session file: every complete entry comes out, and each damage is reported once."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rpc_agent.errors import SessionUnreadable
+from rpc_agent.session.replay import LoadedSession, read_session
+from tests.support.sessions import HEADER, CountingIdentity, line, raw_entry, session_bytes
+
+A, B, C = raw_entry("a", None), raw_entry("b", "a"), raw_entry("c", "b")
+
+
+def load(data: bytes) -> LoadedSession:
+    return read_session(data, draw_id=CountingIdentity().draw_id)
+
+
+def ids(loaded: LoadedSession) -> list[str]:
+    return [entry.id for entry in loaded.tree]
+
+
+def found(data: bytes) -> tuple[list[str], list[tuple[str, int | None]]]:
+    loaded = load(data)
+    return ids(loaded), [(warning.kind, warning.line) for warning in loaded.warnings]
+
+
+@pytest.mark.parametrize(
+    ("data", "warnings"),
+    [
+        pytest.param(session_bytes(A, B, C), [], id="sound"),
+        pytest.param(b"\xef\xbb\xbf" + session_bytes(A, B, C), [], id="bom"),
+        pytest.param(session_bytes(A, B) + b"\n  \n" + line(C), [("blankLine", 4), ("blankLine", 5)], id="blank"),
+        pytest.param(session_bytes(A, B, C).replace(b"\n", b"\r\n"), [("crlf", None)], id="crlf"),
+        pytest.param(session_bytes(A, B) + b"\0" * 4096 + line(C), [("nulBytes", 4)], id="nul run before an entry"),
+        pytest.param(session_bytes(A, B, C) + b"\0" * 4096, [("nulBytes", 5)], id="nul run at the end"),
+        pytest.param(session_bytes(A, B) + b"{bad\n" + line(C), [("unreadableLine", 4)], id="not json"),
+        pytest.param(session_bytes(A, B) + line(raw_entry("t", "b"))[:-20] + line(C), [("gluedLine", 4)], id="glued"),
+        pytest.param(session_bytes(A) + line(B)[:-1] + line(C), [("joinedLine", 3)], id="two in a line"),
+        pytest.param(session_bytes(A, B, C) + line(raw_entry("t", "c"))[:-9], [("tornTail", 5)], id="torn tail"),
+        pytest.param(
+            session_bytes(A, B, C)[:-1] + line(raw_entry("t", "c"))[:-9], [("gluedLine", 4)], id="torn behind"
+        ),
+        pytest.param(session_bytes(A, B, C, 42, None, []), [("notAnEntry", n) for n in (5, 6, 7)], id="no objects"),
+        pytest.param(session_bytes(A, B, C, {"type": "message"}), [("notAnEntry", 5)], id="no id"),
+        pytest.param(session_bytes(A, B, C, HEADER), [("extraHeader", 5)], id="second header"),
+    ],
+)
+def test_every_complete_entry_is_read_and_each_damage_is_reported_once(data: bytes, warnings: list[object]) -> None:
+    assert found(data) == (["a", "b", "c"], warnings)
+
+
+def test_a_torn_prefix_that_holds_complete_blocks_yields_only_the_entry_behind_it() -> None:
+    torn = line(
+        raw_entry(
+            "t",
+            "b",
+            message={
+                "role": "assistant",
+                "content": [{"type": "toolCall", "id": "x", "name": "n", "arguments": {}}] * 2,
+            },
+        )
+    )
+    for cut in range(1, len(torn) - 2):
+        assert ids(load(session_bytes(A, B) + torn[:cut] + line(C))) == ["a", "b", "c"], torn[:cut]
+
+
+@pytest.mark.parametrize(
+    "data", [b"\n", b"{}\n", line(A), b"\0" * 100, b"{bad\n" + line(A), line({**HEADER, "id": ""})]
+)
+def test_a_file_without_a_header_is_unreadable(data: bytes) -> None:
+    with pytest.raises(SessionUnreadable):
+        load(data)
+
+
+def test_the_last_line_with_an_id_wins() -> None:
+    loaded = load(session_bytes(A, B, raw_entry("a", None, "new")))
+    assert (ids(loaded), loaded.tree.get("a").raw["message"]["content"]) == (["b", "a"], "new")
+    assert [warning.kind for warning in loaded.warnings] == ["duplicateId"]
+
+
+def test_numbers_and_surrogates_that_parsers_disagree_about_are_kept_or_made_harmless() -> None:
+    data = session_bytes() + (
+        b'{"type":"custom","id":"a","parentId":null,"timestamp":"t","customType":"n",'
+        b'"data":[123456789012345678901234567890,-9223372036854775809,NaN,1e999,"\\ud83d\\ude80 \\ud83d \\\\ud83d","\xff"]}\n'
+    )
+    expected = [123456789012345678901234567890, -9223372036854775809, None, None, "\U0001f680 \ufffd \\ud83d", "\ufffd"]
+    assert load(data).tree.get("a").raw["data"] == expected
+
+
+def test_an_entry_nested_deeper_than_any_reader_goes_is_reported_and_the_next_one_is_read() -> None:
+    deep = (
+        b'{"type":"custom","id":"d","parentId":"b","timestamp":"t","data":' + b"[" * 100_000 + b"]" * 100_000 + b"}\n"
+    )
+    assert found(session_bytes(A, B) + deep + line(C)) == (["a", "b", "c"], [("unreadableLine", 4)])
+
+
+def test_an_orphan_behind_a_lost_line_is_bridged_and_one_in_a_sound_file_is_not() -> None:
+    orphan = raw_entry("d", "lost")
+    damaged = load(session_bytes(A, B) + b"{torn\n" + line(orphan))
+    sound = load(session_bytes(A, B, orphan))
+    assert [entry.id for entry in damaged.tree.path("d")] == ["a", "b", "d"]
+    assert [entry.id for entry in sound.tree.path("d")] == ["d"]
+    kinds = [[warning.kind for warning in each.tree.warnings.all()] for each in (damaged, sound)]
+    assert kinds == [["bridgedParent"], ["missingParent"]]
+
+
+def test_a_million_blank_lines_make_a_hundred_warnings_and_a_count() -> None:
+    warnings = load(session_bytes(A) + b"\n" * 1_000_000).warnings
+    assert len(warnings) == 101
+    assert warnings[-1].message.startswith("999900 more")
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    st.lists(st.text(max_size=30), min_size=1, max_size=6),
+    st.lists(
+        st.sampled_from(
+            [
+                b"",
+                b"\r",
+                b"\n",
+                b"{bad",
+                b"\0\0\0",
+                b"[1]\n",
+                b"null\n",
+                b"\xff\xfe\n",
+                b'{"type":"message","id":"q","par',
+            ]
+        ),
+        max_size=6,
+    ),
+    st.data(),
+)
+def test_whatever_stands_between_entries_no_complete_one_is_lost(
+    texts: list[str], noise: list[bytes], data: st.DataObject
+) -> None:
+    entries = [raw_entry(f"e{n}", f"e{n - 1}" if n else None, text) for n, text in enumerate(texts)]
+    file = session_bytes()
+    for raw in entries:
+        # Anything without a newline glues to the next entry, as torn writes do.
+        file += data.draw(st.sampled_from([*noise, b""])) + line(raw)
+    cut = data.draw(st.integers(0, len(line(entries[-1])) - 2))
+    loaded = load(file + line(raw_entry("torn", None))[:cut])
+    kept = [entry.raw for entry in loaded.tree if entry.id != "torn"]
+    assert kept == entries

@@ -1,0 +1,157 @@
+"""Files read from their end: the same answers as reading all, at a cost that does not grow with the file."""
+
+import contextlib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from rpc_agent.storage.session_store import SessionStore
+from tests.support.sessions import CountingIdentity, line, raw_entry, session_bytes, user, write_session
+
+TEXT = "word " * 200
+
+
+Opener = Callable[[Path], SessionStore]
+
+
+def open_writable(path: Path) -> SessionStore:
+    return SessionStore.open(path, identity=CountingIdentity(first_id=1 << 28), whole_limit=1000)
+
+
+@pytest.fixture
+def open_tail() -> Iterator[Opener]:
+    with contextlib.ExitStack() as opened:
+
+        def open_one(path: Path) -> SessionStore:
+            store = SessionStore.open(path, identity=CountingIdentity(), whole_limit=1000, read_only=True)
+            opened.callback(store.close)
+            return store
+
+        yield open_one
+
+
+def open_whole(path: Path) -> SessionStore:
+    return SessionStore.open(path, identity=CountingIdentity(), whole_limit=1 << 40, read_only=True)
+
+
+def chain(start: int, end: int, text: str = TEXT) -> list[dict[str, object]]:
+    return [raw_entry(f"e{n:07}", f"e{n - 1:07}" if n else None, text) for n in range(start, end)]
+
+
+def compaction(n: int, first_kept: str, **more: object) -> dict[str, object]:
+    fields = {"type": "compaction", "summary": "s", "firstKeptEntryId": first_kept, "tokensBefore": 9, **more}
+    return raw_entry(f"e{n:07}", f"e{n - 1:07}", **fields)
+
+
+@pytest.fixture
+def compacted(tmp_path: Path) -> Path:
+    """3,000 entries of 1 KB, one label and a name at the front, a compaction near the end."""
+    return write_session(
+        tmp_path / "s.jsonl",
+        *chain(0, 1500),
+        raw_entry("label", "e0001499", type="label", targetId="e0000003", label="early"),
+        raw_entry("name", "label", type="session_info", name="named"),
+        raw_entry("e0001500", "name", TEXT),
+        *chain(1501, 2980),
+        compaction(2980, "e0002970"),
+        *chain(2981, 3000),
+    )
+
+
+def test_opening_reads_only_the_kept_range_and_what_follows(compacted: Path) -> None:
+    store = open_writable(compacted)
+    assert [store.branch()[0].id, store.leaf_id, store.index_is_complete] == ["e0002970", "e0002999", False]
+    added = store.append("message", {"message": user("next")})
+    assert (len(added.id), added.parent_id, store.index_is_complete) == (16, "e0002999", False)
+    store.close()
+
+
+@pytest.mark.anyio
+async def test_names_and_labels_of_the_front_come_with_the_index(compacted: Path) -> None:
+    store = open_writable(compacted)
+    assert (store.labels(), store.session_name) == ({}, None)
+    await store.complete_index()
+    assert (store.labels(), store.session_name, store.label("e0000003")) == ({"e0000003": "early"}, "named", "early")
+    assert len(store.append("message", {"message": user("next")}).id) == 8
+    store.close()
+
+
+def test_every_question_has_the_answer_it_has_in_a_file_read_whole(open_tail: Opener, compacted: Path) -> None:
+    tail, whole = open_tail(compacted), open_whole(compacted)
+    assert tail.whole_branch() == whole.branch()
+    assert tail.get("e0000005") == whole.get("e0000005")
+    assert tail.entries() == whole.entries()
+    assert tail.entries("e0001499", 5) == whole.entries("e0001499", 5)
+    assert tail.tree_nodes(cursor="e0000001", limit=9) == whole.tree_nodes(cursor="e0000001", limit=9)
+    assert tail.tree_nodes(root_id="e0002700", depth=300) == whole.tree_nodes(root_id="e0002700", depth=300)
+    assert tail.branch("e0000100") == whole.branch("e0000100")
+    assert (tail.children(None), tail.children("e0001499")) == (["e0000000"], ["label"])
+    assert tail.entry_count() == whole.entry_count() == 3002
+
+
+@pytest.mark.parametrize("first_kept", ["", "nowhere", "e0000950"])
+def test_a_compaction_that_keeps_nothing_needs_nothing_older(
+    open_tail: Opener, tmp_path: Path, first_kept: str
+) -> None:
+    path = write_session(tmp_path / "s.jsonl", *chain(0, 950), compaction(950, first_kept), *chain(951, 960))
+    store = open_tail(path)
+    ids = [entry.id for entry in store.branch()]
+    assert (ids[-10], ids[-1]) == ("e0000950", "e0000959")
+
+
+def test_a_chain_without_compaction_is_read_to_its_root(open_tail: Opener, tmp_path: Path) -> None:
+    path = write_session(tmp_path / "s.jsonl", *chain(0, 2000))
+    assert len(open_tail(path).branch()) == 2000
+
+
+def test_damage_in_the_front_is_reported_with_the_index_and_bridged(open_tail: Opener, tmp_path: Path) -> None:
+    path = tmp_path / "s.jsonl"
+    kept = [line(raw) for raw in chain(0, 1500)]
+    kept[700] = kept[700][:-40] + b"\n"
+    path.write_bytes(session_bytes() + b"".join(kept) + line(compaction(1500, "e0001490")) + line(chain(1501, 1502)[0]))
+    tail, whole = open_tail(path), open_whole(path)
+    assert (tail.branch()[0].id, tail.warnings) == ("e0001490", [])
+    assert [entry.id for entry in tail.whole_branch()] == [entry.id for entry in whole.branch()]
+    assert [(w.kind, w.line) for w in tail.warnings] == [("unreadableLine", 702), ("bridgedParent", None)]
+    assert tail.entry_count() == 1501
+
+
+def test_lines_longer_than_a_block_are_read(open_tail: Opener, tmp_path: Path) -> None:
+    entries = [raw_entry(f"e{n}", f"e{n - 1}" if n else None, "x" * 700_000) for n in range(5)]
+    path = write_session(tmp_path / "s.jsonl", *entries)
+    assert [entry.raw for entry in open_tail(path).branch()] == entries
+
+
+def test_the_index_takes_at_most_32_bytes_an_entry(open_tail: Opener, compacted: Path) -> None:
+    store = open_tail(compacted)
+    store.tree_nodes(limit=1)
+    head = store._head
+    assert head is not None
+    # The hash table starts with room for 1,024.
+    assert head.index.bytes <= 32 * len(head.index) + 4096
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    st.lists(st.tuples(st.integers(0, 40), st.integers(0, 45), st.booleans()), min_size=1, max_size=60),
+    st.integers(1, 60),
+)
+def test_a_tail_and_the_whole_agree_whatever_the_links(
+    open_tail: Opener, tmp_path: Path, links: list[tuple[int, int, bool]], leaf: int
+) -> None:
+    raws = [
+        raw_entry(
+            f"{at}-{n}", None if is_root else f"{links[parent % len(links)][0]}-{parent % len(links)}", "y" * 40_000
+        )
+        for n, (at, parent, is_root) in enumerate(links)
+    ]
+    path = write_session(tmp_path / "s.jsonl", *raws)
+    tail, whole = open_tail(path), open_whole(path)
+    entry_id = str(raws[leaf % len(raws)]["id"])
+    assert tail.whole_branch() == whole.branch()
+    assert tail.branch(entry_id) == whole.branch(entry_id)
+    assert tail.entries() == whole.entries()
+    assert tail.children(entry_id) == whole.children(entry_id)

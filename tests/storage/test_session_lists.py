@@ -1,0 +1,177 @@
+"""Lists, look-ups, deletion, and copies of sessions."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from rpc_agent.errors import InvalidValue, SessionLocked, SessionNotFound, SessionUnreadable
+from rpc_agent.storage.copies import clone_session, fork_session
+from rpc_agent.storage.listing import SessionDirectory
+from rpc_agent.storage.paths import folder_name, id_in_name, session_file_path, sessions_dir
+from rpc_agent.storage.session_store import SessionStore
+from tests.support.sessions import HEADER, CountingIdentity, assistant, raw_entry, write_session
+
+
+def add_session(root: Path, session_id: str, cwd: str, text: str, *, seconds: int, name: str | None = None) -> Path:
+    path = session_file_path(root, cwd=cwd, session_id=session_id, timestamp="2026-01-01T00:00:00.000Z")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    named = [raw_entry("n", "b", type="session_info", name=name)] if name else []
+    entries = [raw_entry("a", None, text), raw_entry("b", "a", message=assistant("answer")), *named]
+    write_session(path, *entries, header={**HEADER, "id": session_id, "cwd": cwd})
+    os.utime(path, (seconds, seconds))
+    return path
+
+
+@pytest.fixture
+def directory(tmp_path: Path) -> SessionDirectory:
+    for n, (cwd, text, name) in enumerate(
+        [("/a/b", "first words", None), ("/a-b", "other", None), ("/c", "third", "Named")]
+    ):
+        add_session(tmp_path, f"{n}{n}-id", cwd, text, seconds=1000 + n, name=name)
+    (tmp_path / "--c--" / "noise.jsonl").write_bytes(b"not a session\n")
+    (tmp_path / "--c--" / "empty.jsonl").touch()
+    return SessionDirectory(tmp_path)
+
+
+def test_a_list_has_the_newest_first_and_says_what_a_person_looks_for(directory: SessionDirectory) -> None:
+    sessions = directory.list().sessions
+    assert [(s.id, s.cwd, s.name, s.first_message, s.message_count, s.modified_at) for s in sessions] == [
+        ("22-id", "/c", "Named", "third", 2, "1970-01-01T00:16:42.000Z"),
+        ("11-id", "/a-b", None, "other", 2, "1970-01-01T00:16:41.000Z"),
+        ("00-id", "/a/b", None, "first words", 2, "1970-01-01T00:16:40.000Z"),
+    ]
+    assert [s.bytes for s in sessions] == [s.path.stat().st_size for s in sessions]
+
+
+def test_lists_are_paged_and_searched_by_name_message_and_directory(directory: SessionDirectory) -> None:
+    page = directory.list(limit=2)
+    rest = directory.list(limit=2, cursor=page.next_cursor)
+    assert ([s.id for s in page.sessions], [s.id for s in rest.sessions]) == (["22-id", "11-id"], ["00-id"])
+    assert rest.next_cursor is None
+    found = [[s.id for s in directory.list(query=query).sessions] for query in ("nAMED", "words", "/a-b", "zzz")]
+    assert found == [["22-id"], ["00-id"], ["11-id"], []]
+    # "/a/b" and "/a-b" share a folder.
+    assert [s.id for s in directory.list(cwd="/a/b").sessions] == ["00-id"]
+    with pytest.raises(InvalidValue):
+        directory.list(cursor="nonsense")
+
+
+def test_a_changed_file_is_read_again_and_an_unchanged_one_is_not(directory: SessionDirectory) -> None:
+    path = directory.list(cwd="/c").sessions[0].path
+    status = path.stat()
+    path.write_bytes(path.read_bytes().replace(b"third", b"fresh"))
+    os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
+    assert directory.list(cwd="/c").sessions[0].first_message == "third"
+    os.utime(path, (2000, 2000))
+    assert directory.list(cwd="/c").sessions[0].first_message == "fresh"
+
+
+def test_sessions_are_found_by_a_prefix_that_only_one_has(directory: SessionDirectory) -> None:
+    assert directory.find("1") == directory.list(cwd="/a-b").sessions[0].path
+    add_session(directory.root, "1-other", "/d", "x", seconds=1)
+    with pytest.raises(InvalidValue):
+        directory.find("1")
+    for missing in ("9", ""):
+        with pytest.raises(SessionNotFound):
+            directory.find(missing)
+
+
+def test_the_latest_session_is_that_of_the_directory(directory: SessionDirectory) -> None:
+    newest = add_session(directory.root, "33", "/a/b", "x", seconds=5000)
+    assert directory.latest("/a/b") == newest
+    with pytest.raises(SessionNotFound):
+        directory.latest("/nowhere")
+
+
+def test_only_unlocked_session_files_inside_the_dir_are_deleted(directory: SessionDirectory, tmp_path: Path) -> None:
+    path = directory.find("22")
+    outside = write_session(tmp_path.parent / f"{tmp_path.name}-outside.jsonl")
+    (tmp_path / "--c--" / "link.jsonl").symlink_to(outside)
+    for wrong, error in [
+        (outside, InvalidValue),
+        (tmp_path / "--c--" / "link.jsonl", InvalidValue),
+        (tmp_path / "--c--" / "noise.jsonl", SessionUnreadable),
+        (tmp_path / "--c--" / "none.jsonl", SessionNotFound),
+    ]:
+        with pytest.raises(error):
+            directory.delete(wrong)
+    store = SessionStore.open(path, identity=CountingIdentity())
+    with pytest.raises(SessionLocked):
+        directory.delete(path)
+    store.close()
+    directory.delete(path)
+    assert (path.exists(), outside.exists()) == (False, True)
+    assert not list(path.parent.glob("*.lock"))
+
+
+def branchy(tmp_path: Path) -> SessionStore:
+    path = write_session(
+        tmp_path / "source.jsonl",
+        raw_entry("a", None, "one"),
+        raw_entry("l1", "a", type="label", targetId="a", label="start"),
+        raw_entry("b", "l1", message=assistant("two")),
+        raw_entry("l2", "b", type="label", targetId="b", label="gone"),
+        raw_entry("k", "l2", type="compaction", summary="s", firstKeptEntryId="l1", tokensBefore=1),
+        raw_entry("l3", "k", type="label", targetId="b"),
+        raw_entry("c", "l3", "three"),
+        raw_entry("x", "b", "another branch"),
+        raw_entry("d", "c", message=assistant("four")),
+    )
+    return SessionStore.open(path, identity=CountingIdentity(), read_only=True)
+
+
+def test_a_clone_has_the_branch_without_old_labels_and_the_boundary_stays(tmp_path: Path) -> None:
+    source = branchy(tmp_path)
+    copy = clone_session(source, tmp_path / "copies", identity=CountingIdentity(first_id=500))
+    copy.close()
+    assert copy.path is not None
+    again = SessionStore.open(copy.path, identity=CountingIdentity(), read_only=True)
+    links = [(entry.raw["type"], entry.id, entry.parent_id) for entry in again.branch()]
+    assert links[:-1] == [
+        ("message", "a", None),
+        ("message", "b", "a"),
+        ("compaction", "k", "b"),
+        ("message", "c", "k"),
+        ("message", "d", "c"),
+    ]
+    assert (links[-1][0], again.labels(), again.get("k").raw["firstKeptEntryId"]) == ("label", {"a": "start"}, "b")
+    assert (again.header["parentSession"], again.cwd) == (str(source.path), "/w")
+
+
+def test_a_fork_ends_before_the_message_and_gives_its_text(tmp_path: Path) -> None:
+    source = branchy(tmp_path)
+    copy, text = fork_session(source, "c", None, identity=CountingIdentity(first_id=500))
+    assert ([entry.id for entry in copy.whole_branch()][:-1], text, copy.labels()) == (
+        ["a", "b", "k"],
+        "three",
+        {"a": "start"},
+    )
+    empty, text = fork_session(source, "a", None, identity=CountingIdentity(first_id=500))
+    assert (empty.branch(), text) == ([], "one")
+    with pytest.raises(InvalidValue):
+        fork_session(source, "b", None, identity=CountingIdentity())
+
+
+@pytest.mark.parametrize(
+    ("cwd", "folder"), [("/home/me/p", "--home-me-p--"), ("C:\\Users\\me", "--C--Users-me--"), ("/", "----")]
+)
+def test_a_working_directory_has_a_folder(cwd: str, folder: str) -> None:
+    assert folder_name(cwd) == folder
+
+
+def test_a_file_name_holds_time_and_id() -> None:
+    path = session_file_path(Path("s"), cwd="/p", session_id="x-1", timestamp="2026-01-01T00:00:00.000Z")
+    assert (path, id_in_name(path)) == (Path("s/--p--/2026-01-01T00-00-00-000Z_x-1.jsonl"), "x-1")
+
+
+def test_the_option_wins_over_the_environment_and_that_over_the_setting() -> None:
+    environment = {"RPC_AGENT_SESSION_DIR": "/env"}
+    home = Path("/home/me")
+    places = [
+        sessions_dir(environment, option="/option", setting="/setting"),
+        sessions_dir(environment, setting="/setting"),
+        sessions_dir({}, setting="/setting"),
+        sessions_dir({}, home=home, platform="linux"),
+    ]
+    assert places == [Path("/option"), Path("/env"), Path("/setting"), home / ".local/share/rpc-agent/sessions"]
