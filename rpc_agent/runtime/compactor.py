@@ -1,0 +1,256 @@
+"""One compaction at a time: plan, announce, ask, record. Nothing changes before a complete summary is in hand.
+
+When to compact is decided elsewhere (`auto_compaction`, or the person who asks); how is decided in `compaction`.
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Any
+
+import anyio
+
+from rpc_agent.agent.abort import Abort
+from rpc_agent.compaction.asking import SummaryModel
+from rpc_agent.compaction.compact import CompactionOutcome, CompactionProgress as Step, compact, compaction_fields
+from rpc_agent.compaction.plan import CompactionPlan, plan_compaction
+from rpc_agent.compaction.policy import CompactionBudget, limits
+from rpc_agent.conversation.json_values import JsonObject
+from rpc_agent.conversation.models import Model, split_ref
+from rpc_agent.errors import CompactionCancelled, CompactionFailed, StorageFailed
+from rpc_agent.providers.base import ChatModel
+from rpc_agent.runtime.events import (
+    CompactionEnd,
+    CompactionProgress,
+    CompactionReason,
+    CompactionStart,
+    CompactionStatus,
+    ContextUsageChanged,
+    SessionEvent,
+)
+from rpc_agent.runtime.identity import SystemIdentity
+from rpc_agent.runtime.model_choice import ModelChoice
+from rpc_agent.runtime.model_context import ModelContext
+from rpc_agent.runtime.session_log import SessionLog
+from rpc_agent.runtime.summary_call import SummaryCaller
+from rpc_agent.session.entries import CompactionEntry
+from rpc_agent.settings import CompactionSettings
+
+
+MakeCaller = Callable[[Model, ChatModel, Callable[[int], None]], SummaryCaller]
+"""A way to ask this model; the last argument hears how many characters of the summary have come."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompactionOptions:
+    custom_instructions: str | None = None
+    keep_recent_tokens: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Compacted:
+    """A recorded compaction, with the forecast that its entry does not hold."""
+
+    entry: CompactionEntry
+    estimated_tokens_after: int
+
+    def result(self) -> JsonObject:
+        """The wire's CompactionResult, without the session."""
+        raw = self.entry.raw
+        fields = {name: raw[name] for name in ("summary", "firstKeptEntryId", "tokensBefore", "details")}
+        usage = {"usage": raw["usage"]} if "usage" in raw else {}
+        return {
+            "entryId": self.entry.id,
+            **fields,
+            "estimatedTokensAfter": self.estimated_tokens_after,
+            **usage,
+        }
+
+
+class Compactor:
+    """`settings` is asked each time: they may change while the session is open."""
+
+    def __init__(
+        self,
+        log: SessionLog,
+        models: ModelChoice,
+        context: ModelContext,
+        *,
+        settings: Callable[[], CompactionSettings],
+        make_caller: MakeCaller,
+        identity: SystemIdentity,
+        emit: Callable[[SessionEvent], None],
+    ) -> None:
+        self._log = log
+        self._models = models
+        self._context = context
+        self._settings = settings
+        self._make_caller = make_caller
+        self._identity = identity
+        self._emit = emit
+        self._active: Abort | None = None
+        self._idle = anyio.Event()
+        self.is_manual = False
+        """A compaction that somebody asked for holds the session, from before it stops the run until it is over."""
+        self.last_status: CompactionStatus = "completed"
+
+    @property
+    def is_compacting(self) -> bool:
+        return self._active is not None
+
+    @contextmanager
+    def manually(self) -> Iterator[None]:
+        self.is_manual = True
+        try:
+            yield
+        finally:
+            self.is_manual = False
+
+    def request_abort(self) -> bool:
+        """Stop the compaction at work; False when there is none."""
+        if self._active is None:
+            return False
+        self._active.request()
+        return True
+
+    def cancel(self) -> None:
+        self.request_abort()
+
+    async def abort(self) -> bool:
+        """Stop the compaction at work and wait for its end; whether it was stopped and not done already."""
+        if not self.request_abort():
+            return False
+        await self.idle()
+        return self.last_status == "cancelled"
+
+    async def idle(self) -> None:
+        while self._active is not None:
+            await self._idle.wait()
+
+    def threshold(self) -> int | None:
+        """The context in tokens above which a compaction begins by itself; None where nobody knows the window."""
+        model = self._models.model
+        return limits(compaction_budget(self._settings()), model.context_window if model else 0).threshold
+
+    def plan(self, keep_recent_tokens: int | None = None) -> CompactionPlan:
+        """What a compaction would do now. Raises NothingToCompact, AlreadyCompacted, NoModel."""
+        model, _ = self._models.require()
+        budget = compaction_budget(self._settings())
+        if keep_recent_tokens is not None:
+            budget = replace(budget, keep_recent_tokens=keep_recent_tokens)
+        return plan_compaction(
+            self._log.path,
+            self._log.projection,
+            budget,
+            self._context.estimate,
+            window=model.context_window,
+            tokens_before=self._context.tokens(),
+        )
+
+    async def compact(
+        self,
+        reason: CompactionReason,
+        options: CompactionOptions,
+        *,
+        run_abort: Abort | None = None,
+        will_retry: bool = False,
+    ) -> Compacted:
+        """Raises what `plan` raises, before anything is announced; then CompactionCancelled or CompactionFailed.
+
+        Both aborts, the run's and this compaction's own, stop it at any await and leave no trace.
+        """
+        plan = self.plan(options.keep_recent_tokens)
+        compaction_id = self._identity.draw_id(16)
+        self._active, self._idle = Abort(), anyio.Event()
+        status: CompactionStatus = "cancelled"
+        done: Compacted | None = None
+        message: str | None = None
+        self._emit(CompactionStart(compaction_id, reason))
+        try:
+            outcome = await self._ask(plan, options, compaction_id, run_abort or Abort())
+            if outcome is None:
+                raise CompactionCancelled("The compaction was stopped. Nothing was changed.")
+            done = await self._record(outcome)
+            status = "completed"
+            return done
+        except (CompactionFailed, StorageFailed) as error:
+            status, message = "failed", error.message
+            self._charge(error.details.get("usage"))
+            raise
+        finally:
+            self._active, self.last_status = None, status
+            result = done.result() if done else None
+            retries = will_retry and status == "completed"
+            self._emit(CompactionEnd(compaction_id, reason, status, retries, result, message))
+            if done is not None:
+                self._announce_usage()
+            self._idle.set()
+
+    async def _ask(
+        self, plan: CompactionPlan, options: CompactionOptions, compaction_id: str, run_abort: Abort
+    ) -> CompactionOutcome | None:
+        assert self._active is not None
+        caller, limits = self._caller(compaction_id)
+        with run_abort.interruptible(), self._active.interruptible():
+            return await compact(
+                plan,
+                caller,
+                model=limits,
+                custom_instructions=options.custom_instructions,
+                progress=lambda step: self._emit(_progress(compaction_id, step)),
+            )
+        return None
+
+    def _caller(self, compaction_id: str) -> tuple[SummaryCaller, SummaryModel]:
+        model, chat_model = self._models.require()
+        wanted = self._settings().model
+        if wanted is not None:
+            model = self._models.find(*split_ref(wanted))
+            chat_model = self._models.chat_model(model)
+        received = lambda count: self._emit(CompactionProgress(compaction_id, "writing", received_chars=count))  # noqa: E731
+        return self._make_caller(model, chat_model, received), SummaryModel(model.context_window, model.max_tokens)
+
+    async def _record(self, outcome: CompactionOutcome) -> Compacted:
+        model = self._models.model
+        entry_id = self._log.store.reserve_id()
+        fields = compaction_fields(
+            outcome,
+            entry_id=entry_id,
+            timestamp=self._identity.now_ms(),
+            thinking_level=self._models.thinking_level,
+            model=model.ref if model else None,
+            session_name=self._log.store.session_name,
+            self_contained=self._settings().self_contained,
+        )
+        entry = self._log.append("compaction", fields, entry_id=entry_id)
+        assert isinstance(entry, CompactionEntry)
+        self._context.estimate.keep_only(item.message for item in self._log.projection.messages)
+        await self._log.sync()
+        return Compacted(entry, outcome.estimated_tokens_after)
+
+    def _charge(self, usage: Any) -> None:
+        """A call that was paid for nothing is recorded all the same: the bill is part of the session."""
+        model = self._models.model
+        if usage is None or model is None:
+            return
+        fields = {"kind": "compaction", "provider": model.provider, "model": model.id, "usage": usage}
+        self._log.append("usage", fields)
+
+    def _announce_usage(self) -> None:
+        usage = self._context.usage()
+        if usage is not None:
+            self._emit(ContextUsageChanged(usage.tokens, usage.context_window, usage.percent))
+
+
+def _progress(compaction_id: str, step: Step) -> CompactionProgress:
+    return CompactionProgress(compaction_id, step.phase, chunk=step.call, chunks=step.calls)
+
+
+def compaction_budget(settings: CompactionSettings) -> CompactionBudget:
+    """The settings of one model as the pure rules take them."""
+    return CompactionBudget(
+        enabled=settings.enabled,
+        reserve_tokens=settings.reserve_tokens,
+        keep_recent_tokens=settings.keep_recent_tokens,
+        threshold_percent=settings.threshold_percent,
+    )

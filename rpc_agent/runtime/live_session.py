@@ -1,0 +1,239 @@
+"""One session at work: who may do what when. The parts do the work; this module lets one of them work at a time.
+
+The parts: `log` (entries), `models` (which model), `context` (what it is sent), `runs`, `compactor`, `navigator`.
+"""
+
+import secrets
+from dataclasses import dataclass
+from pathlib import Path
+
+from rpc_agent.conversation.blocks import UserBlock
+from rpc_agent.conversation.models import Model
+from rpc_agent.errors import InvalidValue, LeafMoved, SessionBusy, SessionReadOnly
+from rpc_agent.runtime.broadcast import Broadcast
+from rpc_agent.runtime.compactor import Compacted, CompactionOptions, Compactor
+from rpc_agent.runtime.events import ModelChanged, SessionInfoChanged, ThinkingLevelChanged
+from rpc_agent.runtime.model_choice import ModelChoice
+from rpc_agent.runtime.model_context import ContextUsage, ModelContext
+from rpc_agent.runtime.navigator import Navigated, NavigationOptions, Navigator
+from rpc_agent.runtime.run import RunLimits
+from rpc_agent.runtime.run_control import Accepted, Behavior, LastRun, RunControl
+from rpc_agent.runtime.session_log import SessionLog
+from rpc_agent.permissions.rules import Mode as PermissionMode
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionState:
+    """A snapshot. `message_count` counts the messages of the context, `pending_message_count` those in the queues."""
+
+    session_id: str
+    stream_id: str
+    session_file: Path | None
+    session_name: str | None
+    cwd: Path
+    leaf_id: str | None
+    model: Model | None
+    thinking_level: str
+    is_streaming: bool
+    is_compacting: bool
+    is_navigating: bool
+    steering_mode: str
+    follow_up_mode: str
+    auto_compaction_enabled: bool
+    auto_retry_enabled: bool
+    message_count: int
+    pending_message_count: int
+    context_usage: ContextUsage | None
+    read_only: bool
+    permissions: str
+
+
+@dataclass(slots=True)
+class Switches:
+    """What a client may change for this session alone, while it is open."""
+
+    auto_compaction: bool
+    auto_retry: bool
+    permissions: PermissionMode
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionParts:
+    log: SessionLog
+    models: ModelChoice
+    context: ModelContext
+    runs: RunControl
+    compactor: Compactor
+    navigator: Navigator
+    broadcast: Broadcast
+    cwd: Path
+    switches: Switches
+
+
+class LiveSession:
+    """A session that is open. All of it belongs to the event loop."""
+
+    def __init__(self, parts: SessionParts) -> None:
+        self.parts = parts
+        self.log = parts.log
+        self.runs = parts.runs
+        self.models = parts.models
+        self.context = parts.context
+        self.compactor = parts.compactor
+        self.stream_id = secrets.token_hex(8)
+        """Random per life of the session: sequence numbers of another life mean nothing in this one."""
+
+    @property
+    def session_id(self) -> str:
+        return self.log.store.session_id
+
+    def state(self) -> SessionState:
+        parts, store, inbox = self.parts, self.log.store, self.runs.inbox
+        return SessionState(
+            session_id=self.session_id,
+            stream_id=self.stream_id,
+            session_file=store.path,
+            session_name=store.session_name,
+            cwd=parts.cwd,
+            leaf_id=store.leaf_id,
+            model=self.models.model,
+            thinking_level=self.models.thinking_level,
+            is_streaming=self.runs.is_running,
+            is_compacting=self.compactor.is_compacting,
+            is_navigating=parts.navigator.is_navigating,
+            steering_mode=inbox.steering_mode,
+            follow_up_mode=inbox.follow_up_mode,
+            auto_compaction_enabled=parts.switches.auto_compaction,
+            auto_retry_enabled=parts.switches.auto_retry,
+            message_count=len(self.log.projection.messages),
+            pending_message_count=len(inbox),
+            context_usage=self.context.usage(),
+            read_only=store.read_only,
+            permissions=parts.switches.permissions,
+        )
+
+    # Runs
+
+    @property
+    def is_occupied(self) -> bool:
+        """Whether something other than a run holds the session: a compaction asked for by hand, a navigation."""
+        return self.parts.navigator.is_navigating or self.compactor.is_manual
+
+    def prompt(
+        self,
+        content: str | list[UserBlock],
+        *,
+        behavior: Behavior | None,
+        limits: RunLimits,
+    ) -> Accepted:
+        """Accept a message. Raises SessionBusy, SessionReadOnly, NoModel, AuthMissing; then nothing happened."""
+        self._require_writable()
+        self.models.require()
+        if self.runs.is_running or self.is_occupied:
+            if behavior is None:
+                raise SessionBusy(self._busy_with())
+            return self.runs.queue(content, behavior)
+        return self.runs.start(content, limits)
+
+    def continue_run(self) -> Accepted:
+        """Go on without a new message, after an error or an abort."""
+        self._require_writable()
+        self._require_free()
+        if not self.log.projection.messages:
+            raise InvalidValue("sessionId", "the session has no messages yet: send a prompt")
+        return self.runs.resume(RunLimits())
+
+    async def abort(self) -> None:
+        """Stop the run, its retry wait, its tools, any compaction and any navigation; returns when idle."""
+        self.request_abort()
+        await self.idle()
+
+    def request_abort(self) -> None:
+        self.runs.request_abort()
+        self.compactor.request_abort()
+        self.parts.navigator.request_abort()
+
+    async def idle(self) -> LastRun:
+        """Wait until nothing works in this session."""
+        last = await self.runs.idle()
+        await self.compactor.idle()
+        await self.parts.navigator.idle()
+        return last
+
+    # Compaction and the tree
+
+    async def compact(self, options: CompactionOptions) -> Compacted:
+        """Stop the run, compact, and start a run only for messages that came meanwhile.
+
+        Raises NothingToCompact, AlreadyCompacted, NoModel, CompactionCancelled, CompactionFailed.
+        """
+        self._require_writable()
+        with self.compactor.manually():
+            self.runs.request_abort()
+            await self.runs.idle()
+            queued_before = set(self.runs.inbox.all())
+            try:
+                return await self.compactor.compact("manual", options)
+            finally:
+                came_meanwhile = not set(self.runs.inbox.all()) <= queued_before
+                if came_meanwhile:
+                    self.runs.run_queued()
+
+    async def navigate(self, target_id: str | None, options: NavigationOptions) -> Navigated:
+        """Raises SessionBusy, EntryNotFound, BranchSummaryFailed."""
+        self._require_writable()
+        self._require_free()
+        return await self.parts.navigator.navigate(target_id, options)
+
+    def expect_leaf(self, expected: str | None) -> None:
+        """Raises LeafMoved when the leaf, past markers, labels and names, is another than the caller believes."""
+        store = self.log.store
+        actual = store.nearest_substantial()
+        believed = None if expected is None else store.nearest_substantial(expected)
+        if actual != believed:
+            raise LeafMoved(
+                f"the leaf is {store.leaf_id!r}, not {expected!r}: read the tree again", leafId=store.leaf_id
+            )
+
+    # Settings of the session
+
+    def set_model(self, provider: str, model_id: str) -> Model:
+        """Raises ModelNotFound. The choice is an entry, so it comes back with the session."""
+        self._require_writable()
+        model = self.models.find(provider, model_id)
+        self.log.append("model_change", {"provider": model.provider, "modelId": model.id})
+        self.models.select(model)
+        self.parts.broadcast.emit(ModelChanged(model))
+        return model
+
+    def set_thinking_level(self, level: str) -> None:
+        self._require_writable()
+        self.models.select_thinking(level)
+        self.log.append("thinking_level_change", {"thinkingLevel": level})
+        self.parts.broadcast.emit(ThinkingLevelChanged(level))
+
+    def set_name(self, name: str) -> None:
+        """Empty clears the name."""
+        self._require_writable()
+        self.log.append("session_info", {"name": " ".join(name.split())})
+        self.parts.broadcast.emit(SessionInfoChanged(self.log.store.session_name))
+
+    async def close(self) -> None:
+        await self.abort()
+        await self.log.sync()
+        self.log.store.close()
+
+    def _require_writable(self) -> None:
+        if self.log.store.read_only:
+            raise SessionReadOnly("The session is open read-only: fork it to go on in a copy.")
+
+    def _require_free(self) -> None:
+        if self.runs.is_running or self.is_occupied:
+            raise SessionBusy(self._busy_with())
+
+    def _busy_with(self) -> str:
+        if self.parts.navigator.is_navigating:
+            return "The session is moving to another branch. Wait for navigate_tree, or stop it with abort."
+        if self.compactor.is_manual:
+            return "The session is being compacted. Send streamingBehavior, wait for compact, or stop it first."
+        return 'A run is at work. Send streamingBehavior "steer" or "followUp", wait for it, or stop it with abort.'

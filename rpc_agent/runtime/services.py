@@ -1,0 +1,59 @@
+"""What all sessions of a process share: settings, models, tools, clock, environment. Holds them; does nothing."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rpc_agent.providers.catalog import Catalog, load_catalog
+from rpc_agent.runtime.broadcast import Spawn
+from rpc_agent.runtime.identity import SystemIdentity
+from rpc_agent.settings import Settings, is_trusted, load_settings, load_trust
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LaunchOptions:
+    """What the command line said; None or False where it said nothing."""
+
+    cwd: Path
+    config_dir: Path
+    session_dir: str | None = None
+    model: str | None = None
+    thinking_level: str | None = None
+    tools: tuple[str, ...] | None = None
+    permissions: str | None = None
+    session: str | None = None
+    continue_latest: bool = False
+    ephemeral: bool = False
+    context_files: bool = True
+    offline: bool = True
+
+    def as_settings(self) -> dict[str, Any]:
+        """The options that are settings, in the shape of settings.json."""
+        values: dict[str, Any] = {
+            "defaultModel": self.model,
+            "defaultThinkingLevel": self.thinking_level,
+            "tools": list(self.tools) if self.tools is not None else None,
+            "permissions": {"mode": self.permissions} if self.permissions else None,
+            "sessionDir": self.session_dir,
+            "offline": None if self.offline else False,
+        }
+        return {name: value for name, value in values.items() if value is not None}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Services:
+    launch: LaunchOptions
+    environment: Mapping[str, str]
+    identity: SystemIdentity
+    spawn: Spawn
+
+    def settings(self, cwd: Path) -> Settings:
+        """The effective settings in `cwd`, read anew. Nothing in an untrusted project is read."""
+        return load_settings(self.launch.config_dir, self._trusted_project(cwd), command_line=self.launch.as_settings())
+
+    def catalog(self, cwd: Path) -> Catalog:
+        return load_catalog(self.launch.config_dir, self.environment, self._trusted_project(cwd))
+
+    def _trusted_project(self, cwd: Path) -> Path | None:
+        return cwd if is_trusted(load_trust(self.launch.config_dir), cwd) else None

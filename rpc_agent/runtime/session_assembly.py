@@ -1,0 +1,241 @@
+"""Puts a live session together from a store and the process's services. Wiring only: nothing here decides or works."""
+
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from rpc_agent.agent.abort import Abort
+from rpc_agent.agent.inbox import Inbox
+from rpc_agent.agent.loop import Machinery
+from rpc_agent.agent.retry import RetryPolicy
+from rpc_agent.context.system_prompt import ContextFile, PromptInputs, prompt_sections
+
+from rpc_agent.context.tokens import SIMPLE
+from rpc_agent.conversation.models import Model
+from rpc_agent.permissions.environment import child_environment
+from rpc_agent.providers.base import ChatModel
+from rpc_agent.providers.catalog import Catalog, Choice
+from rpc_agent.resources.context_files import read_context_files
+from rpc_agent.runtime.auto_compaction import AutoCompaction
+from rpc_agent.runtime.broadcast import Broadcast
+from rpc_agent.runtime.compactor import Compactor
+from rpc_agent.runtime.exchanges import Exchanges
+from rpc_agent.runtime.gate import PermissionGate
+from rpc_agent.runtime.live_session import LiveSession, SessionParts, Switches
+from rpc_agent.runtime.model_choice import ModelChoice
+from rpc_agent.runtime.model_context import ModelContext
+from rpc_agent.runtime.navigator import Navigator
+from rpc_agent.runtime.run import Run
+from rpc_agent.runtime.run_control import RunControl
+from rpc_agent.runtime.services import Services
+from rpc_agent.runtime.session_log import SessionLog
+from rpc_agent.runtime.summary_call import SummaryCaller
+from rpc_agent.runtime.toolbox import SessionToolbox
+from rpc_agent.settings import CompactionSettings, Settings
+from rpc_agent.storage.session_store import SessionStore
+from rpc_agent.tools.builtin import builtin_tools
+from rpc_agent.tools.registry import ToolRegistry
+
+_logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionWishes:
+    """What the maker of a session asked for, beside the settings."""
+
+    choice: Choice | None
+    thinking_level: str
+    tools: Sequence[str] | None = None
+    system_prompt: str | None = None
+
+
+def assemble(
+    store: SessionStore,
+    wishes: SessionWishes,
+    *,
+    cwd: Path,
+    settings: Settings,
+    catalog: Catalog,
+    services: Services,
+) -> LiveSession:
+    return _Assembly(store, wishes, cwd, settings, catalog, services).session()
+
+
+class _Assembly:
+    """The parts while they are being connected."""
+
+    def __init__(
+        self,
+        store: SessionStore,
+        wishes: SessionWishes,
+        cwd: Path,
+        settings: Settings,
+        catalog: Catalog,
+        services: Services,
+    ) -> None:
+        self.wishes = wishes
+        self.cwd = cwd
+        self.settings = settings
+        self.services = services
+        self.identity = services.identity
+        self.broadcast = Broadcast()
+        self.emit = self.broadcast.emit
+        self.switches = Switches(
+            auto_compaction=settings.compaction.enabled,
+            auto_retry=settings.retry.enabled,
+            permissions=settings.permissions.mode or "read-only",
+        )
+        self.log = SessionLog(store, self.emit)
+        self.models = ModelChoice(catalog, wishes.choice, thinking_level=wishes.thinking_level)
+        self.toolbox = self._toolbox(catalog)
+        self.context = self._context(store.session_id)
+        self.inbox = Inbox(settings.steering_mode, settings.follow_up_mode)
+        self.exchanges = Exchanges()
+
+    def session(self) -> LiveSession:
+        compactor = Compactor(
+            self.log,
+            self.models,
+            self.context,
+            settings=self._compaction_settings,
+            make_caller=self._caller,
+            identity=self.identity,
+            emit=self.emit,
+        )
+        auto = AutoCompaction(
+            compactor,
+            self.log,
+            self.context,
+            self.models,
+            settings=self._compaction_settings,
+            emit=self.emit,
+            fresh_id=lambda: self.identity.draw_id(16),
+        )
+        runs = RunControl(
+            self.inbox,
+            self.exchanges,
+            lambda: self._run(auto),
+            broadcast=self.broadcast,
+            spawn=self.services.spawn,
+        )
+        return LiveSession(
+            SessionParts(
+                log=self.log,
+                models=self.models,
+                context=self.context,
+                runs=runs,
+                compactor=compactor,
+                navigator=self._navigator(),
+                broadcast=self.broadcast,
+                cwd=self.cwd,
+                switches=self.switches,
+            )
+        )
+
+    def _toolbox(self, catalog: Catalog) -> SessionToolbox:
+        settings = self.settings
+        gate = PermissionGate(
+            lambda: self.switches.permissions,
+            settings.permissions.rules,
+            config_dir=self.services.launch.config_dir,
+        )
+        return SessionToolbox(
+            ToolRegistry(builtin_tools(shell=settings.shell.path, private_folders=[self.services.launch.config_dir])),
+            gate,
+            names=self.wishes.tools if self.wishes.tools is not None else settings.tools,
+            cwd=self.cwd,
+            environment=child_environment(
+                self.services.environment, catalog.secret_variables(), settings.shell.pass_env
+            ),
+        )
+
+    def _context(self, session_id: str) -> ModelContext:
+        files = self._context_files()
+        inputs = PromptInputs(
+            cwd=str(self.cwd),
+            tools=self.toolbox.specs,
+            context_files=files,
+            preamble=self.wishes.system_prompt,
+        )
+        sections = prompt_sections(inputs)
+        return ModelContext(
+            self.log,
+            self.models,
+            self.toolbox,
+            rule=SIMPLE,
+            images_blocked=self.settings.images_block,
+            sections=lambda: sections,
+            routing_id=session_id,
+            now_ms=self.identity.now_ms,
+            emit=self.emit,
+        )
+
+    def _context_files(self) -> Sequence[ContextFile]:
+        launch = self.services.launch
+        if not launch.context_files:
+            return ()
+        found = read_context_files(self.cwd, launch.config_dir)
+        for sentence in found.unreadable:
+            _logger.warning("a context file was left out: %s", sentence)
+        return [ContextFile(str(file.path), file.text) for file in found.files]
+
+    def _navigator(self) -> Navigator:
+        return Navigator(
+            self.log,
+            self.models,
+            self.context,
+            make_caller=lambda: self._caller(*self.models.require(), lambda count: None),
+            reserve_tokens=lambda: self.settings.branch_summary_reserve_tokens,
+            emit=self.emit,
+        )
+
+    def _caller(self, model: Model, chat_model: ChatModel, received: Callable[[int], None]) -> SummaryCaller:
+        return SummaryCaller(
+            model,
+            chat_model,
+            thinking_level=self.models.thinking_level,
+            retry_policy=self._retry_policy(),
+            fresh_id=self.identity.session_id,
+            now_ms=self.identity.now_ms,
+            emit=self.emit,
+            received=received,
+        )
+
+    def _run(self, auto: AutoCompaction) -> Run:
+        _, chat_model = self.models.require()
+        return Run(
+            self.identity.draw_id(16),
+            log=self.log,
+            context=self.context,
+            compaction=auto,
+            machinery=Machinery(
+                chat_model=chat_model,
+                toolbox=self.toolbox,
+                abort=Abort(),
+                emit=self.emit,
+                drained=self.broadcast.drained,
+                now_ms=self.identity.now_ms,
+            ),
+            inbox=self.inbox,
+            exchanges=self.exchanges,
+            retry_policy=self._retry_policy,
+            emit=self.emit,
+            before_turn_end=lambda: None,
+        )
+
+    def _retry_policy(self) -> RetryPolicy:
+        retry = self.settings.retry
+        return RetryPolicy(
+            enabled=self.switches.auto_retry,
+            max_retries=retry.max_retries,
+            base_delay_ms=retry.base_delay_ms,
+            max_delay_ms=retry.max_delay_ms,
+        )
+
+    def _compaction_settings(self) -> CompactionSettings:
+        model = self.models.model
+        settings = self.settings.compaction_settings(model.ref if model else "")
+        if settings.enabled == self.switches.auto_compaction:
+            return settings
+        return replace(settings, enabled=self.switches.auto_compaction)

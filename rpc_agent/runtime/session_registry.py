@@ -1,0 +1,182 @@
+"""The sessions that are open in this process. Makes, opens, finds and closes them; what they do is theirs."""
+
+import logging
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from rpc_agent.conversation.models import THINKING_LEVELS
+from rpc_agent.errors import InvalidValue, NoModel, SessionNotFound
+from rpc_agent.providers.catalog import Catalog, Choice
+from rpc_agent.runtime.live_session import LiveSession
+from rpc_agent.runtime.services import Services
+from rpc_agent.runtime.session_assembly import SessionWishes, assemble
+from rpc_agent.session.branch_state import BranchState, branch_state
+from rpc_agent.session.warnings import SessionWarning
+from rpc_agent.settings import Settings
+from rpc_agent.storage.listing import SessionDirectory
+from rpc_agent.storage.paths import sessions_dir
+from rpc_agent.storage.session_store import SessionStore
+
+_logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewSession:
+    """What new_session asks for. `model` is "provider/modelId"."""
+
+    cwd: Path | None = None
+    name: str | None = None
+    ephemeral: bool = False
+    parent_session: str | None = None
+    model: str | None = None
+    thinking_level: str | None = None
+    tools: tuple[str, ...] | None = None
+    system_prompt: str | None = None
+
+
+class SessionRegistry:
+    """One per process. Two opens of one file give the same live session."""
+
+    def __init__(self, services: Services) -> None:
+        self._services = services
+        self._open: dict[str, LiveSession] = {}
+
+    def __iter__(self) -> Iterator[LiveSession]:
+        return iter(tuple(self._open.values()))
+
+    def get(self, session_id: str) -> LiveSession:
+        session = self._open.get(session_id)
+        if session is None:
+            raise SessionNotFound(
+                f"No open session {session_id!r}. Open it with open_session.", sessionId=session_id
+            )
+        return session
+
+    def directory(self, cwd: Path | None = None) -> SessionDirectory:
+        """The files of all sessions, open or not."""
+        return SessionDirectory(self._sessions_dir(self._services.settings(self.working_directory(cwd))))
+
+    def first(self) -> LiveSession:
+        """The session of a client that named none: the one the command line asked for, or a new one.
+
+        Raises what `open` and `new` raise.
+        """
+        launch = self._services.launch
+        if launch.session is not None:
+            return self.open(self._named(launch.session), cwd=None, read_only=False)[0]
+        if launch.continue_latest:
+            try:
+                return self.open(self.directory().latest(str(launch.cwd)), cwd=None, read_only=False)[0]
+            except SessionNotFound:
+                pass
+        return self.new(NewSession())
+
+    def new(self, wanted: NewSession) -> LiveSession:
+        """Raises InvalidValue, ModelNotFound, SettingsError."""
+        cwd = self.working_directory(wanted.cwd)
+        settings = self._services.settings(cwd)
+        ephemeral = wanted.ephemeral or self._services.launch.ephemeral
+        store = SessionStore.create(
+            None if ephemeral else self._sessions_dir(settings),
+            cwd=str(cwd),
+            identity=self._services.identity,
+            parent_session=wanted.parent_session,
+        )
+        session = self._assemble(store, wanted, cwd, settings)
+        if wanted.name:
+            session.set_name(wanted.name)
+        return session
+
+    def open(self, path: Path, *, cwd: Path | None, read_only: bool) -> tuple[LiveSession, list[SessionWarning]]:
+        """Raises SessionNotFound, SessionLocked, SessionUnreadable."""
+        resolved = path.expanduser().resolve()
+        for session in self:
+            if session.log.store.path is not None and session.log.store.path.resolve() == resolved:
+                return session, session.log.store.warnings
+        store = SessionStore.open(
+            resolved,
+            identity=self._services.identity,
+            read_only=read_only,
+            cwd=str(cwd or self._services.launch.cwd),
+        )
+        return self.adopt(store, cwd), store.warnings
+
+    def adopt(self, store: SessionStore, cwd: Path | None = None) -> LiveSession:
+        """Make a live session of a store that was just opened or copied."""
+        recorded = Path(store.cwd) if store.cwd else self._services.launch.cwd
+        place = cwd or (recorded if recorded.is_dir() else self._services.launch.cwd)
+        try:
+            return self._assemble(store, NewSession(), place, self._services.settings(place))
+        except BaseException:
+            store.close()
+            raise
+
+    async def close(self, session: LiveSession) -> None:
+        """Stop what it does and give its file free."""
+        self._open.pop(session.session_id, None)
+        await session.close()
+
+    def _assemble(self, store: SessionStore, wanted: NewSession, cwd: Path, settings: Settings) -> LiveSession:
+        catalog = self._services.catalog(cwd)
+        remembered = branch_state(store.branch())
+        wishes = SessionWishes(
+            choice=self._choice(catalog, wanted, remembered, settings),
+            thinking_level=self._thinking_level(wanted, remembered, settings),
+            tools=wanted.tools,
+            system_prompt=wanted.system_prompt,
+        )
+        session = assemble(
+            store, wishes, cwd=cwd, settings=settings, catalog=catalog, services=self._services
+        )
+        self._open[session.session_id] = session
+        return session
+
+    def _choice(
+        self, catalog: Catalog, wanted: NewSession, remembered: BranchState, settings: Settings
+    ) -> Choice | None:
+        """None where there is no model at all: the session opens, and a prompt will say what is missing."""
+        last = f"{remembered.provider}/{remembered.model_id}" if remembered.provider else None
+        try:
+            choice = catalog.choose_default(
+                requested=wanted.model or self._services.launch.model,
+                session=last,
+                default=settings.default_model,
+                allow_offline=settings.offline,
+            )
+        except NoModel:
+            return None
+        if choice.implicit_offline:
+            _logger.warning(
+                "no model has a key, so the built-in offline model answers; set one of %s for a real one",
+                ", ".join(catalog.key_variables()),
+            )
+        return choice
+
+    def _thinking_level(self, wanted: NewSession, remembered: BranchState, settings: Settings) -> str:
+        chosen = (
+            wanted.thinking_level
+            or self._services.launch.thinking_level
+            or remembered.thinking_level
+            or settings.default_thinking_level
+            or "off"
+        )
+        return chosen if chosen in THINKING_LEVELS else "off"
+
+    def _sessions_dir(self, settings: Settings) -> Path:
+        return sessions_dir(
+            self._services.environment,
+            setting=settings.session_dir,
+            option=self._services.launch.session_dir,
+        )
+
+    def _named(self, name: str) -> Path:
+        """A path, or the beginning of a session's id."""
+        path = Path(name).expanduser()
+        return path if path.exists() or path.suffix else self.directory().find(name)
+
+    def working_directory(self, cwd: Path | None) -> Path:
+        place = (self._services.launch.cwd if cwd is None else cwd.expanduser()).resolve()
+        if not place.is_dir():
+            raise InvalidValue("cwd", f"{place} is not a directory")
+        return place

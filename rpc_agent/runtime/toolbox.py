@@ -1,0 +1,54 @@
+"""The tools of one session: permission first, then the registry. A refusal is a result that says how to allow it."""
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Protocol
+
+from rpc_agent.conversation.blocks import ToolCallBlock
+from rpc_agent.conversation.tool_spec import ToolSpec
+from rpc_agent.tools.base import Tool, ToolContext, ToolResult
+from rpc_agent.tools.registry import ToolRegistry
+
+
+class Gate(Protocol):
+    """Decides whether a call may run; None lets it pass."""
+
+    async def refuse(self, tool: Tool, call: ToolCallBlock, cwd: Path) -> ToolResult | None: ...
+
+
+class SessionToolbox:
+    """`names` are the tools the model is offered; a call of any other is answered with what there is."""
+
+    def __init__(
+        self,
+        registry: ToolRegistry,
+        gate: Gate,
+        *,
+        names: Sequence[str] | None,
+        cwd: Path,
+        environment: Mapping[str, str],
+    ) -> None:
+        self._registry = registry
+        self._gate = gate
+        self._names = names
+        self._cwd = cwd
+        self._environment = environment
+
+    @property
+    def specs(self) -> Sequence[ToolSpec]:
+        return self._registry.specs(self._names)
+
+    def is_sequential(self, name: str) -> bool:
+        tool = self._registry.find(name)
+        return tool is not None and tool.sequential
+
+    async def run(self, call: ToolCallBlock, update: Callable[[ToolResult], None]) -> ToolResult:
+        tool = self._registry.find(call["name"])
+        if tool is not None:
+            refusal = await self._gate.refuse(tool, call, self._cwd)
+            if refusal is not None:
+                return refusal
+        context = ToolContext(
+            cwd=self._cwd, tool_call_id=call["id"], update=update, environment=self._environment
+        )
+        return await self._registry.run(call, context)

@@ -1,0 +1,181 @@
+"""The process: one connection on stdin and stdout, its two-phase start, and every way it can end.
+
+The first phase must stay light: only asyncio, json and the modules imported here. `engine` brings the rest.
+"""
+
+import asyncio
+import contextlib
+import os
+import signal
+import threading
+from collections.abc import Awaitable, Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from rpc_agent.rpc.calls import Call, Handler
+from rpc_agent.rpc.peer import Peer
+from rpc_agent.rpc.stdio import StdioTransport, claim_stdio
+from rpc_agent.rpc.transport import Transport
+from rpc_agent.server.handshake import Handshake
+from rpc_agent.server.options import MAX_IN_FLIGHT, ServeOptions
+
+if TYPE_CHECKING:
+    from rpc_agent.server.engine import Engine
+
+_STOP_SECONDS = 4.5
+"""A stuck client or disk must not keep the process alive: the protocol promises an end within 5 s."""
+_EXEMPT = ("abort", "ping")
+"""What stops work must get through when too much of it is going on."""
+
+
+def serve(options: ServeOptions) -> int:
+    """Serve until the input ends, the client says so, or the process is told to stop. Returns the exit code."""
+    transport = StdioTransport(
+        *claim_stdio(), framing=options.framing, max_message_bytes=options.max_message_bytes
+    )
+    return asyncio.run(_serve(App(options, transport, os.environ, on_overdue=_die)))
+
+
+async def _serve(app: "App") -> int:
+    app.take_signals(asyncio.get_running_loop())
+    return await app.run()
+
+
+class App:
+    """One server process and its one client.
+
+    `on_overdue(exit_code)` is called, in a thread, when ending took longer than it may.
+    """
+
+    def __init__(
+        self,
+        options: ServeOptions,
+        transport: Transport,
+        environment: Mapping[str, str],
+        *,
+        on_overdue: Callable[[int], None],
+    ) -> None:
+        self._options = options
+        self._environment = environment
+        self._on_overdue = on_overdue
+        self._handshake = Handshake(
+            max_message_bytes=options.max_message_bytes,
+            max_in_flight=MAX_IN_FLIGHT,
+            on_process_id=self._watch_parent,
+        )
+        self._peer = Peer(
+            transport,
+            early=self._handshake.early_methods(),
+            load=self._load,
+            max_in_flight=MAX_IN_FLIGHT,
+            is_exempt=lambda method: method.startswith(_EXEMPT),
+            on_input_end=self._on_input_end,
+            on_hang_up=self._on_hang_up,
+        )
+        self._engine: Engine | None = None
+        self._tasks = asyncio.TaskGroup()
+        self._stopping: asyncio.Task[None] | None = None
+        self._shut_down = False
+        self._exit_code = 0
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._watchdog: threading.Timer | None = None
+
+    async def run(self) -> int:
+        """Serve to the end; the exit code."""
+        self._loop = asyncio.get_running_loop()
+        async with self._tasks:
+            await self._peer.run()
+            self._end_soon()
+            if self._engine is not None:
+                await self._engine.stop()
+        if self._watchdog is not None:
+            self._watchdog.cancel()
+        return self._exit_code
+
+    # Phase two
+
+    def _load(self) -> Mapping[str, Handler]:
+        """In a thread: the imports, then the wiring."""
+        from rpc_agent.server.engine import Engine  # noqa: PLC0415 - 100 ms that the first answer must not wait for
+
+        self._engine = Engine(self._options, self._peer, lambda: self._handshake.capabilities, self._spawn, self._environment)
+        return {**self._engine.handlers(), "shutdown": self._shutdown, "exit": self._exit, "initialized": _accept}
+
+    def _spawn(self, work: Callable[[], Awaitable[None]]) -> None:
+        self._tasks.create_task(_run(work))
+
+    # Ways to end
+
+    async def _shutdown(self, call: Call, params: Any) -> None:
+        """Everything stops and is on the disk; then only `exit` is expected."""
+        self._shut_down = True
+        if self._engine is not None:
+            await self._engine.stop()
+
+    async def _exit(self, call: Call, params: Any) -> None:
+        self._exit_code = 0 if self._shut_down else 1
+        self._stop()
+
+    def _on_input_end(self) -> None:
+        if self._engine is not None:
+            self._engine.input_ended(abort_all=self._handshake.capabilities.abort_on_eof)
+
+    def _on_hang_up(self) -> None:
+        self._end_soon()
+
+    def take_signals(self, loop: asyncio.AbstractEventLoop) -> None:
+        """SIGTERM and SIGINT stop everything and end; a second one ends at once."""
+        for number in (signal.SIGTERM, signal.SIGINT):
+            with contextlib.suppress(NotImplementedError):
+                # Windows has no signal handlers in its event loop; there Ctrl-C ends asyncio.run by itself.
+                loop.add_signal_handler(number, self._on_signal)
+
+    def _on_signal(self) -> None:
+        if self._stopping is not None:
+            self._on_overdue(self._exit_code)
+        self._stop()
+
+    def _watch_parent(self, process_id: int) -> None:
+        """End when the client's process is gone: a pipe that somebody else holds open would hide it."""
+        from rpc_agent.platform.parent_death import watch_process  # noqa: PLC0415 - only for clients that ask for it
+
+        loop = self._loop
+        if loop is not None and process_id > 0:
+            watch_process(process_id, lambda: _call_soon(loop, self._stop))
+
+    def _stop(self) -> None:
+        """Stop everything, answer what is open, and end: once, however often it is asked for."""
+        if self._stopping is None:
+            self._end_soon()
+            self._stopping = self._tasks.create_task(self._stop_engine())
+
+    async def _stop_engine(self) -> None:
+        if self._engine is not None:
+            await self._engine.stop()
+        self._peer.close()
+
+    def _end_soon(self) -> None:
+        if self._watchdog is None:
+            self._watchdog = threading.Timer(_STOP_SECONDS, self._on_overdue, [self._exit_code])
+            self._watchdog.daemon = True
+            self._watchdog.start()
+
+
+async def _run(work: Callable[[], Awaitable[None]]) -> None:
+    await work()
+
+
+async def _accept(call: Call, params: Any) -> None:
+    """`initialized`: LSP clients send it; there is nothing to do."""
+
+
+def _call_soon(loop: asyncio.AbstractEventLoop, callback: Callable[[], None]) -> None:
+    with contextlib.suppress(RuntimeError):  # The loop is closed: the process is ending anyway.
+        loop.call_soon_threadsafe(callback)
+
+
+def _die(code: int) -> None:
+    """End now. Children are killed first: nobody else knows of them."""
+    from rpc_agent.platform.process_tree import kill_live_trees  # noqa: PLC0415 - the first phase needs no anyio
+
+    kill_live_trees()
+    os._exit(code)

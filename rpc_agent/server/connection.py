@@ -1,0 +1,65 @@
+"""One client: which sessions it has open, which one is current, what it can do. Handlers get everything through it."""
+
+from collections.abc import Callable
+
+from rpc_agent.errors import SessionNotFound, ShuttingDown
+from rpc_agent.rpc.peer import Peer
+from rpc_agent.runtime.live_session import LiveSession
+from rpc_agent.runtime.session_registry import NewSession, SessionRegistry
+from rpc_agent.server.capabilities import ClientCapabilities
+from rpc_agent.server.ordering import Ordering
+from rpc_agent.server.session_feed import SessionFeed
+
+
+class Connection:
+    """`capabilities` is asked each time: a second `initialize` replaces them."""
+
+    def __init__(
+        self, peer: Peer, registry: SessionRegistry, capabilities: Callable[[], ClientCapabilities]
+    ) -> None:
+        self.peer = peer
+        self.registry = registry
+        self.capabilities = capabilities
+        self.ordering = Ordering()
+        self.is_shutting_down = False
+        self._feeds: dict[str, SessionFeed] = {}
+        """Newest last: the last one is the current session's."""
+
+    def adopt(self, session: LiveSession) -> None:
+        """The client made or opened this session: it is the current one now, and the client hears of it."""
+        feed = self._feeds.pop(session.session_id, None)
+        if feed is None:
+            feed = SessionFeed(session.session_id, self.peer, self.capabilities)
+            session.parts.broadcast.listen(feed)
+        self._feeds[session.session_id] = feed
+
+    def feed(self, session: LiveSession) -> SessionFeed:
+        return self._feeds[session.session_id]
+
+    async def session(self, session_id: str | None) -> LiveSession:
+        """The session a request means; without an id the current one, made in the working directory if there is none.
+
+        Raises SessionNotFound, ShuttingDown.
+        """
+        if self.is_shutting_down:
+            raise ShuttingDown("The server is shutting down; nothing new is begun.")
+        if session_id is not None:
+            if session_id not in self._feeds:
+                raise SessionNotFound(
+                    f"No session {session_id!r} is open here. Open it with open_session.", sessionId=session_id
+                )
+            return self.registry.get(session_id)
+        async with self.ordering.choosing():
+            if not self._feeds:
+                self.adopt(self.registry.first())
+            return self.registry.get(next(reversed(self._feeds)))
+
+    def new_session(self, wanted: NewSession) -> LiveSession:
+        session = self.registry.new(wanted)
+        self.adopt(session)
+        return session
+
+    async def close_session(self, session: LiveSession) -> None:
+        await self.registry.close(session)
+        self._feeds.pop(session.session_id, None)
+        self.ordering.forget(session.session_id)

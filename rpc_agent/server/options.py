@@ -1,0 +1,25 @@
+"""What `serve` was told on the command line. Plain values, so that the first answer waits for no parser's imports."""
+
+from typing import Literal, NamedTuple
+
+DEFAULT_MAX_MESSAGE_BYTES = 64 << 20
+MAX_IN_FLIGHT = 1024
+
+
+class ServeOptions(NamedTuple):
+    cwd: str = ""
+    """"" is the process's working directory."""
+    config_dir: str | None = None
+    session_dir: str | None = None
+    model: str | None = None
+    thinking: str | None = None
+    tools: tuple[str, ...] | None = None
+    permissions: str | None = None
+    session: str | None = None
+    continue_latest: bool = False
+    ephemeral: bool = False
+    context_files: bool = True
+    offline: bool = True
+    framing: Literal["lines", "headers"] | None = None
+    """None: the first line decides."""
+    max_message_bytes: int = DEFAULT_MAX_MESSAGE_BYTES

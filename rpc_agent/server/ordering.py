@@ -1,0 +1,35 @@
+"""Which request waits for which: the in-order methods of a session queue up, sessions never block each other.
+
+Requests reach `turn` in the order they arrived (the peer starts handlers so), and a fair lock keeps that order.
+A request that names no session means the current one, so it first waits for earlier requests that may change which
+session is current.
+"""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import anyio
+
+
+class Ordering:
+    def __init__(self) -> None:
+        self._sessions: dict[str, anyio.Lock] = {}
+        self._current = anyio.Lock()
+
+    @asynccontextmanager
+    async def choosing(self) -> AsyncIterator[None]:
+        """Around a method that makes or ends a session, and around looking up the current one."""
+        async with self._current:
+            yield
+
+    @asynccontextmanager
+    async def turn(self, session_id: str) -> AsyncIterator[None]:
+        """Around an in-order method of one session."""
+        async with self._sessions.setdefault(session_id, anyio.Lock()):
+            yield
+
+    def forget(self, session_id: str) -> None:
+        """The session is closed. A waiter that still holds the lock object keeps it alive until it is done."""
+        lock = self._sessions.get(session_id)
+        if lock is not None and not lock.locked():
+            del self._sessions[session_id]

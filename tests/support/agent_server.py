@@ -1,0 +1,91 @@
+"""A whole server in this process, over the in-memory twin, with a scripted model: what method tests talk to."""
+
+import asyncio
+import contextlib
+import json
+from collections.abc import AsyncIterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from rpc_agent.rpc.in_memory import InMemoryClient, InMemoryTransport, connected_pair
+from rpc_agent.server.app import App
+from rpc_agent.server.options import ServeOptions
+
+PATIENCE = 20.0
+"""No wait of a test is longer: a machine under load is slow, but not that slow."""
+
+
+class Home:
+    """The folders of one user: config, sessions, and a project to work in."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.config = root / "config"
+        self.sessions = root / "sessions"
+        self.project = root / "project"
+        for folder in (self.config, self.project):
+            folder.mkdir(parents=True, exist_ok=True)
+
+    def script(self, *replies: Mapping[str, Any], summaries: Sequence[Mapping[str, Any]] | None = None, **model: Any) -> None:
+        """Make a scripted model the default one. `model` are fields of its models.json entry."""
+        script: dict[str, Any] = {"replies": list(replies)}
+        if summaries is not None:
+            script["summaries"] = list(summaries)
+        file = self.config / "replies.json"
+        file.write_text(json.dumps(script), encoding="utf-8")
+        entry = {"id": "m", "contextWindow": 100_000, "maxTokens": 4096, **model}
+        provider = {"api": "scripted", "script": str(file), "models": [entry]}
+        self.models({"scripted": provider})
+        self.settings(defaultModel="scripted/m")
+
+    def models(self, providers: Mapping[str, Any]) -> None:
+        (self.config / "models.json").write_text(json.dumps({"providers": providers}), encoding="utf-8")
+
+    def settings(self, **values: Any) -> None:
+        """Add to settings.json."""
+        file = self.config / "settings.json"
+        known = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
+        file.write_text(json.dumps({**known, **values}), encoding="utf-8")
+
+    @property
+    def environment(self) -> dict[str, str]:
+        return {
+            "RPC_AGENT_CONFIG_DIR": str(self.config),
+            "RPC_AGENT_SESSION_DIR": str(self.sessions),
+            "HOME": str(self.root),
+            "PATH": "/usr/local/bin:/usr/bin:/bin",
+        }
+
+    def options(self, **values: Any) -> ServeOptions:
+        return ServeOptions(cwd=str(self.project), **values)
+
+
+@contextlib.asynccontextmanager
+async def serving(home: Home, **options: Any) -> AsyncIterator[InMemoryClient]:
+    """A client of a server on `home`. At the end its input ends, and the server must end by itself."""
+    server_end, client_end = connected_pair()
+    client = InMemoryClient(client_end)
+    app = App(home.options(**options), server_end, home.environment, on_overdue=lambda code: None)
+    async with asyncio.TaskGroup() as tasks:
+        running = tasks.create_task(_run(app, server_end))
+        tasks.create_task(client.listen())
+        try:
+            yield client
+        finally:
+            client_end.read_again()
+            client_end.end()
+            async with asyncio.timeout(PATIENCE):
+                await asyncio.wait([running])
+
+
+async def _run(app: App, end: InMemoryTransport) -> None:
+    try:
+        await app.run()
+    finally:
+        end.end()
+        end.hang_up()
+
+
+def names(client: InMemoryClient, *, but: Sequence[str] = ("message_update", "tool_execution_update")) -> list[str]:
+    """The notifications so far, by name."""
+    return [notification.method for notification in client.notifications if notification.method not in but]
