@@ -1,0 +1,26 @@
+"""The port between a peer and whatever carries its messages. Refuses to know JSON."""
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from rpc_agent.rpc.framing import Frame
+
+
+class HungUp(ConnectionError):
+    """Nobody reads what this side writes any more."""
+
+
+class Transport(Protocol):
+    """Carries whole messages both ways. Used by one peer, in one event loop."""
+
+    async def receive(self) -> Sequence[Frame]:
+        """The next frames, at least one, in order; none when the input has ended."""
+        ...
+
+    async def send(self, messages: Sequence[bytes]) -> None:
+        """Returns when the messages have left the process. Raises HungUp."""
+        ...
+
+    async def hung_up(self) -> None:
+        """Returns when nobody reads any more, even if nothing is being sent; where that cannot be seen, never."""
+        ...
