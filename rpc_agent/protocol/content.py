@@ -1,0 +1,93 @@
+"""Content blocks: the two a client sends, and the four that messages hold. Shapes only."""
+
+from typing import Annotated, Any, Literal, NotRequired
+
+from pydantic import Field
+from typing_extensions import TypeAliasType, TypedDict
+
+from rpc_agent.protocol.wire_model import JsonObject, WireModel, open_object
+
+
+class TextContent(WireModel):
+    """Text from the client."""
+
+    type: Literal["text"]
+    text: str
+    """Plain text or Markdown, any length."""
+
+
+class ImageContent(WireModel):
+    """An image from the client."""
+
+    type: Literal["image"]
+    data: str
+    """The image file's bytes in base64, without a data: prefix."""
+    mime_type: Annotated[str, Field(min_length=1)]
+    """Such as image/png or image/jpeg."""
+
+
+InputContent = TypeAliasType("InputContent", Annotated[TextContent | ImageContent, Field(discriminator="type")])
+"""A block that a client sends."""
+
+
+@open_object
+class TextBlock(TypedDict):
+    """Text of a message."""
+
+    type: Literal["text"]
+    text: str
+    """Plain text or Markdown."""
+    textSignature: NotRequired[str]
+    """The provider's own mark; give it back unchanged or not at all."""
+
+
+@open_object
+class ImageBlock(TypedDict):
+    """An image of a message."""
+
+    type: Literal["image"]
+    data: str
+    """Base64."""
+    mimeType: str
+    """Such as image/png."""
+
+
+@open_object
+class ThinkingBlock(TypedDict):
+    """What the model thought before it answered."""
+
+    type: Literal["thinking"]
+    thinking: str
+    """The text of the thoughts; empty when the provider keeps them to itself."""
+    thinkingSignature: NotRequired[str]
+    """The provider's proof of the thinking; of use to the same model only."""
+    redacted: NotRequired[bool]
+    """True when the provider hid the text."""
+
+
+@open_object
+class ToolCallBlock(TypedDict):
+    """A tool that the model asks for."""
+
+    type: Literal["toolCall"]
+    id: str
+    """Names the call in tool_execution_* and in the toolResult message."""
+    name: str
+    """The tool's name."""
+    arguments: dict[str, Any]
+    """As the tool's schema describes them; not yet checked when the model made the call."""
+    thoughtSignature: NotRequired[str]
+    """The provider's proof of the thinking behind the call."""
+
+
+UserContent = TypeAliasType("UserContent", Annotated[TextBlock | ImageBlock, Field(discriminator="type")])
+"""A block of a message that is not the model's."""
+AssistantContent = TypeAliasType(
+    "AssistantContent", Annotated[TextBlock | ThinkingBlock | ToolCallBlock, Field(discriminator="type")]
+)
+"""A block of the model's message."""
+
+
+def to_content(message: str | list[TextContent | ImageContent]) -> str | list[JsonObject]:
+    """A client's message as the engine keeps it: text, or JSON blocks."""
+    return message if isinstance(message, str) else [block.to_wire() for block in message]

@@ -1,0 +1,40 @@
+"""Reads the examples of single messages that stand in example_messages.jsonl, one a line, written by hand.
+
+A line is {"method", "params", "result"}, {"notification", "params"} or {"serverRequest", "params", "result"}.
+"""
+
+import json
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from rpc_agent.protocol.wire_model import JsonObject
+
+_FILE = Path(__file__).with_name("example_messages.jsonl")
+
+
+@dataclass(frozen=True, slots=True)
+class Examples:
+    """By name: for requests {"params", "result"}, for notifications the params."""
+
+    methods: Mapping[str, Sequence[JsonObject]]
+    notifications: Mapping[str, Sequence[JsonObject]]
+    client_requests: Mapping[str, Sequence[JsonObject]]
+
+
+def read_examples() -> Examples:
+    found: dict[str, defaultdict[str, list[JsonObject]]] = {
+        kind: defaultdict(list) for kind in ("method", "notification", "serverRequest")
+    }
+    for line in _FILE.read_text(encoding="utf-8").splitlines():
+        match json.loads(line):
+            case {"notification": name, "params": params}:
+                found["notification"][name].append(params)
+            case {"method": name, "params": params, "result": result}:
+                found["method"][name].append({"params": params, "result": result})
+            case {"serverRequest": name, "params": params, "result": result}:
+                found["serverRequest"][name].append({"params": params, "result": result})
+            case _:
+                raise ValueError(f"{_FILE.name}: not an example: {line}")
+    return Examples(found["method"], found["notification"], found["serverRequest"])
