@@ -119,6 +119,11 @@ class LiveSession:
         """Whether something other than a run holds the session: a compaction asked for by hand, a navigation."""
         return self.parts.navigator.is_navigating or self.compactor.is_manual
 
+    def refuse_when_occupied(self) -> None:
+        """Raises SessionBusy."""
+        if self.is_occupied:
+            raise SessionBusy(self._busy_with())
+
     def prompt(
         self,
         content: str | list[UserBlock],

@@ -140,10 +140,11 @@ class _Assembly:
             settings.permissions.rules,
             config_dir=self.services.launch.config_dir,
         )
+        tools = builtin_tools(shell=settings.shell.path, private_folders=[self.services.launch.config_dir])
+        wanted = self.wishes.tools if self.wishes.tools is not None else settings.tools
         return SessionToolbox(
-            ToolRegistry(builtin_tools(shell=settings.shell.path, private_folders=[self.services.launch.config_dir])),
+            ToolRegistry(tool for tool in tools if wanted is None or tool.spec.name in wanted),
             gate,
-            names=self.wishes.tools if self.wishes.tools is not None else settings.tools,
             cwd=self.cwd,
             environment=child_environment(
                 self.services.environment, catalog.secret_variables(), settings.shell.pass_env

@@ -17,26 +17,24 @@ class Gate(Protocol):
 
 
 class SessionToolbox:
-    """`names` are the tools the model is offered; a call of any other is answered with what there is."""
+    """`registry` holds just the tools that the model is offered; a call of any other is answered with what there is."""
 
     def __init__(
         self,
         registry: ToolRegistry,
         gate: Gate,
         *,
-        names: Sequence[str] | None,
         cwd: Path,
         environment: Mapping[str, str],
     ) -> None:
         self._registry = registry
         self._gate = gate
-        self._names = names
         self._cwd = cwd
         self._environment = environment
 
     @property
     def specs(self) -> Sequence[ToolSpec]:
-        return self._registry.specs(self._names)
+        return self._registry.specs()
 
     def is_sequential(self, name: str) -> bool:
         tool = self._registry.find(name)

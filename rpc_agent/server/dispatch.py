@@ -57,6 +57,9 @@ def _for_session(connection: Connection, method: Method, handler: SessionHandler
             parsed = parse_params(method, params)
             session = await connection.session(parsed.session_id)  # type: ignore[attr-defined]
             request = Request(connection, session, call)
+            if method.name == "prompt" and not _cuts_in(parsed):
+                # Said at once and not after the wait in line: a person who types during a compaction wants to know.
+                session.refuse_when_occupied()
             if method.ordering == "in-order" and not _cuts_in(parsed):
                 async with connection.ordering.turn(session.session_id):
                     result = await handler(request, parsed)
