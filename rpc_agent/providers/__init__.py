@@ -1,1 +1,1 @@
-"""Model services behind one port. `base` is the port; each API has a folder; `scripted` and `offline` are real models."""
+"""Model services behind one port. `base` is the port, each API a folder; `scripted` and `offline` are models too."""

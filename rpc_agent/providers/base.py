@@ -76,15 +76,25 @@ FailureKind = Literal[
 
 
 class ModelCallFailed(ProviderError):
-    """A model call ended without an answer. `retry_after` is in seconds, as the service asked."""
+    """A model call ended without an answer.
+
+    `retry_after` is in seconds, as the service asked. `limit` is the input limit in tokens that the refusal stated.
+    """
 
     def __init__(
-        self, message: str, *, kind: FailureKind, status: int | None = None, retry_after: float | None = None
+        self,
+        message: str,
+        *,
+        kind: FailureKind,
+        status: int | None = None,
+        retry_after: float | None = None,
+        limit: int | None = None,
     ) -> None:
         super().__init__(message)
         self.kind = kind
         self.status = status
         self.retry_after = retry_after
+        self.limit = limit
 
 
 class ChatModel(Protocol):

@@ -1,0 +1,116 @@
+"""models.json -> providers. Checks every field and names the one that is wrong; asks no service."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from rpc_agent.conversation.models import Model
+from rpc_agent.errors import SettingsError
+from rpc_agent.providers.builtin import Provider
+from rpc_agent.providers.keys import read_key_source
+from rpc_agent.settings.files import read_json_file
+from rpc_agent.settings.shapes import Flag, ListOf, MapOf, Number, OneOf, Record, Text, Whole
+
+APIS = ("openai-completions", "openai-responses", "anthropic-messages", "google-generative-ai", "scripted")
+
+_MODEL = Record(
+    {
+        "id": Text(),
+        "name": Text(),
+        "api": OneOf(APIS),
+        "reasoning": Flag(),
+        "input": ListOf(OneOf(("text", "image"))),
+        "contextWindow": Whole(),
+        "maxTokens": Whole(),
+        "cost": Record({name: Number() for name in ("input", "output", "cacheRead", "cacheWrite")}),
+        "compat": Record({}),
+    },
+    required=("id",),
+)
+_PROVIDER = Record(
+    {
+        "baseUrl": Text(r"https?://\S+", "an address that begins with http:// or https://"),
+        "apiKey": Text(),
+        "apiKeyEnv": Text(r"[A-Za-z_]\w*", "the name of a variable"),
+        "api": OneOf(APIS),
+        "headers": MapOf(Text()),
+        "compat": Record({}),
+        "script": Text(),
+        "models": ListOf(_MODEL),
+    }
+)
+MODELS_SHAPE = Record({"providers": MapOf(_PROVIDER)}, required=("providers",))
+"""The shape of a models.json."""
+
+
+def models_file(config_dir: Path) -> Path:
+    return config_dir / "models.json"
+
+
+def load_providers(file: Path, builtin: Mapping[str, Provider]) -> dict[str, Provider]:
+    """The providers of a models.json, in its order; one with a built-in's name adds to that one and overrides it.
+
+    A missing file has none. Raises SettingsError naming field and file.
+    """
+    raw = read_json_file(file)
+    if not raw:
+        return {}
+    for path, message in MODELS_SHAPE.problems(raw):
+        raise SettingsError(message, field=path or "models", file=str(file))
+    return {name: _read_provider(name, value, builtin.get(name), file) for name, value in raw["providers"].items()}
+
+
+def _read_provider(name: str, raw: Mapping[str, Any], old: Provider | None, file: Path) -> Provider:
+    api = raw.get("api") or (old.api if old else "")
+    base_url = raw.get("baseUrl") or (old.base_url if old else "")
+    _require(name, api, base_url, raw, file)
+    key = read_key_source(raw.get("apiKey"), raw.get("apiKeyEnv"))
+    compat = {**(old.compat if old else {}), **raw.get("compat", {})}
+    known = {model.id: model for model in old.models} if old else {}
+    models = {
+        model["id"]: _read_model(name, model, api, base_url, known.get(model["id"])) for model in raw.get("models", ())
+    }
+    return Provider(
+        name=name,
+        api=api,
+        base_url=base_url,
+        # An address of the file's own is not replaced by a variable.
+        base_url_variable=old.base_url_variable if old and "baseUrl" not in raw else "",
+        key=key if key.kind != "none" or old is None else old.key,
+        headers={**(old.headers if old else {}), **raw.get("headers", {})},
+        compat=compat,
+        script=str(file.parent / raw["script"]) if "script" in raw else "",
+        models=tuple((models | {id: model for id, model in known.items() if id not in models}).values()),
+    )
+
+
+def _require(name: str, api: str, base_url: str, raw: Mapping[str, Any], file: Path) -> None:
+    missing = ""
+    if "/" in name or not name:
+        raise SettingsError("a provider's name has no slash", field=f"providers.{name}", file=str(file))
+    if not api:
+        missing = "api"
+    elif api == "scripted":
+        missing = "" if "script" in raw else "script"
+    elif not base_url:
+        missing = "baseUrl"
+    if missing:
+        raise SettingsError("is missing", field=f"providers.{name}.{missing}", file=str(file))
+
+
+def _read_model(provider: str, raw: Mapping[str, Any], api: str, base_url: str, old: Model | None) -> Model:
+    """A model of the file; what it leaves out comes from the built-in model of the same id."""
+    base = old or Model(id=raw["id"], provider=provider, api=api)
+    return Model(
+        id=raw["id"],
+        provider=provider,
+        api=raw.get("api", api),
+        name=raw.get("name", base.name),
+        base_url=base_url,
+        reasoning=raw.get("reasoning", base.reasoning),
+        input=tuple(raw.get("input", base.input)),
+        context_window=raw.get("contextWindow", base.context_window),
+        max_tokens=raw.get("maxTokens", base.max_tokens),
+        cost=raw.get("cost", base.cost),
+        compat=raw.get("compat", {}),
+    )

@@ -1,0 +1,92 @@
+"""Server-sent events out of bytes, however they were cut. Pure; knows nothing of JSON or of any service.
+
+Lines end at CR, LF or CRLF and nowhere else: U+2028, U+2029 and U+0085 are ordinary text inside JSON.
+"""
+
+from typing import NamedTuple
+
+MAX_EVENT_BYTES = 32 * 1024 * 1024
+"""A whole answer in one event (a server that does not really stream) fits many times; a runaway line does not."""
+
+_BOM = b"\xef\xbb\xbf"
+
+
+class SseEvent(NamedTuple):
+    """`name` is "" where the stream gave none. `data` is UTF-8, its lines joined by LF; not decoded, as JSON readers
+    take bytes."""
+
+    name: str
+    data: bytes
+
+
+class SseTooLong(Exception):
+    """An event grew past the limit; the stream is of no further use."""
+
+
+class SseSplitter:
+    """Feed it chunks; it gives the events that became complete.
+
+    An event at the end of the stream without its blank line is dropped, as the standard says: it may be cut.
+    Comments, `id` and `retry` are read and ignored: nobody reconnects to a model's answer.
+    """
+
+    def __init__(self, *, max_event_bytes: int = MAX_EVENT_BYTES) -> None:
+        self._max = max_event_bytes
+        self._partial: list[bytes] = []
+        self._data: list[bytes] = []
+        self._name = ""
+        self._size = 0
+        self._after_cr = False
+        self._at_start = True
+
+    def feed(self, chunk: bytes) -> list[SseEvent]:
+        """Raises SseTooLong."""
+        if self._after_cr and chunk:
+            # This LF belongs to the CR that ended the last chunk.
+            chunk = chunk[1:] if chunk[0] == 0x0A else chunk
+            self._after_cr = False
+        if not chunk:
+            return []
+        self._after_cr = chunk[-1] == 0x0D
+        # bytes.splitlines, unlike str.splitlines, knows only CR, LF and CRLF.
+        lines = chunk.splitlines()
+        rest = b"" if chunk[-1] in b"\r\n" else lines.pop()
+        if lines and self._partial:
+            lines[0] = b"".join(self._partial) + lines[0]
+            self._partial.clear()
+        events: list[SseEvent] = []
+        for line in lines:
+            self._read_line(line, events)
+        if rest:
+            self._partial.append(rest)
+            self._grow(len(rest))
+        return events
+
+    def _read_line(self, line: bytes, events: list[SseEvent]) -> None:
+        if self._at_start:
+            line, self._at_start = line.removeprefix(_BOM), False
+        if line.startswith(b"data:"):
+            self._add_data(line[6:] if line[5:6] == b" " else line[5:])
+        elif not line:
+            self._dispatch(events)
+        elif line.startswith(b"event:"):
+            self._name = line[6:].removeprefix(b" ").decode("utf-8", "replace")
+        elif line == b"data":
+            self._add_data(b"")
+
+    def _add_data(self, value: bytes) -> None:
+        self._data.append(value)
+        self._grow(len(value) + 1)
+
+    def _grow(self, size: int) -> None:
+        self._size += size
+        if self._size > self._max:
+            raise SseTooLong(f"an event of the stream is longer than {self._max} bytes")
+
+    def _dispatch(self, events: list[SseEvent]) -> None:
+        if self._data:
+            data = self._data[0] if len(self._data) == 1 else b"\n".join(self._data)
+            events.append(SseEvent(self._name, data))
+            self._data = []
+        self._name = ""
+        self._size = 0

@@ -1,0 +1,181 @@
+"""The shapes a setting can have: each says what is wrong with a value, and its JSON Schema. Pure; reads no file."""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+Problem = tuple[str, str]
+"""(dotted path below the value, "" for the value itself; what is wrong with it)."""
+
+
+class Shape(Protocol):
+    """What a value must look like."""
+
+    def problems(self, value: object) -> Iterator[Problem]: ...
+
+    def schema(self) -> dict[str, Any]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Flag:
+    def problems(self, value: object) -> Iterator[Problem]:
+        if not isinstance(value, bool):
+            yield "", f"must be true or false, not {shown(value)}"
+
+    def schema(self) -> dict[str, Any]:
+        return {"type": "boolean"}
+
+
+@dataclass(frozen=True, slots=True)
+class Whole:
+    """A whole number, not negative."""
+
+    def problems(self, value: object) -> Iterator[Problem]:
+        if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+            yield "", f"must be a whole number, 0 or more, not {shown(value)}"
+
+    def schema(self) -> dict[str, Any]:
+        return {"type": "integer", "minimum": 0}
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """Any number, not negative."""
+
+    def problems(self, value: object) -> Iterator[Problem]:
+        if isinstance(value, bool) or not isinstance(value, int | float) or not value >= 0:
+            yield "", f"must be a number, 0 or more, not {shown(value)}"
+
+    def schema(self) -> dict[str, Any]:
+        return {"type": "number", "minimum": 0}
+
+
+@dataclass(frozen=True, slots=True)
+class AnyText:
+    """Any text, "" too."""
+
+    def problems(self, value: object) -> Iterator[Problem]:
+        if not isinstance(value, str):
+            yield "", f"must be a text, not {shown(value)}"
+
+    def schema(self) -> dict[str, Any]:
+        return {"type": "string"}
+
+
+@dataclass(frozen=True, slots=True)
+class Percent:
+    """More than 0 and at most 100; null takes an earlier value back."""
+
+    def problems(self, value: object) -> Iterator[Problem]:
+        if value is None:
+            return
+        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= 100:
+            yield "", f"must be a number above 0 and at most 100, not {shown(value)}"
+
+    def schema(self) -> dict[str, Any]:
+        return {"type": ["number", "null"], "exclusiveMinimum": 0, "maximum": 100}
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A text that is not empty; `pattern` and `meaning` narrow it, null takes an earlier value back if allowed."""
+
+    pattern: str = ""
+    meaning: str = "a text"
+    nullable: bool = False
+
+    def problems(self, value: object) -> Iterator[Problem]:
+        if value is None and self.nullable:
+            return
+        if not isinstance(value, str) or not value or (self.pattern and not re.fullmatch(self.pattern, value)):
+            yield "", f"must be {self.meaning}, not {shown(value)}"
+
+    def schema(self) -> dict[str, Any]:
+        kind: object = ["string", "null"] if self.nullable else "string"
+        return {"type": kind, "minLength": 1} | ({"pattern": f"^(?:{self.pattern})$"} if self.pattern else {})
+
+
+@dataclass(frozen=True, slots=True)
+class OneOf:
+    choices: tuple[str, ...]
+
+    def problems(self, value: object) -> Iterator[Problem]:
+        if value not in self.choices:
+            yield "", f"must be one of {', '.join(self.choices)}, not {shown(value)}"
+
+    def schema(self) -> dict[str, Any]:
+        return {"enum": list(self.choices)}
+
+
+@dataclass(frozen=True, slots=True)
+class ListOf:
+    item: Shape
+
+    def problems(self, value: object) -> Iterator[Problem]:
+        if not isinstance(value, list):
+            yield "", f"must be a list, not {shown(value)}"
+            return
+        for index, item in enumerate(value):
+            yield from below(str(index), self.item.problems(item))
+
+    def schema(self) -> dict[str, Any]:
+        return {"type": "array", "items": self.item.schema()}
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """An object with known fields; those in `required` must be there. Other fields are none of our business."""
+
+    fields: Mapping[str, Shape]
+    required: tuple[str, ...] = ()
+
+    def problems(self, value: object) -> Iterator[Problem]:
+        if not isinstance(value, Mapping):
+            yield "", f"must be an object, not {shown(value)}"
+            return
+        for name in self.required:
+            if name not in value:
+                yield name, "is missing"
+        for name, shape in self.fields.items():
+            if name in value:
+                yield from below(name, shape.problems(value[name]))
+
+    def schema(self) -> dict[str, Any]:
+        properties = {name: shape.schema() for name, shape in self.fields.items()}
+        return {"type": "object", "properties": properties} | (
+            {"required": list(self.required)} if self.required else {}
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class MapOf:
+    """An object whose names are free and whose values all have one shape."""
+
+    item: Shape
+
+    def problems(self, value: object) -> Iterator[Problem]:
+        if not isinstance(value, Mapping):
+            yield "", f"must be an object, not {shown(value)}"
+            return
+        for name, item in value.items():
+            yield from below(name, self.item.problems(item))
+
+    def schema(self) -> dict[str, Any]:
+        return {"type": "object", "additionalProperties": self.item.schema()}
+
+
+def below(name: str, found: Iterator[Problem]) -> Iterator[Problem]:
+    for path, message in found:
+        yield (f"{name}.{path}" if path else name), message
+
+
+def shown(value: object) -> str:
+    """A value for a message: short, and never a whole file."""
+    text = (
+        {None: "null", True: "true", False: "false"}.get(value)
+        if value is None or value is True or value is False
+        else None
+    )
+    text = text if text is not None else repr(value)
+    return text if len(text) <= 60 else text[:57] + "..."

@@ -1,0 +1,34 @@
+"""Which projects are trusted: trust.json maps absolute directories to true or false. Trusts nothing by default."""
+
+from collections.abc import Mapping
+from pathlib import Path, PurePath
+
+from rpc_agent.errors import SettingsError
+from rpc_agent.settings.files import read_json_file
+
+
+def trust_file(config_dir: Path) -> Path:
+    return config_dir / "trust.json"
+
+
+def load_trust(config_dir: Path) -> dict[str, bool]:
+    """Directory -> trusted. Raises SettingsError (field and file): a broken file must not trust by accident."""
+    file = trust_file(config_dir)
+    raw = read_json_file(file)
+    if raw is None:
+        return {}
+    if not isinstance(raw, dict):
+        raise SettingsError("must be an object of directories", field="trust", file=str(file))
+    for directory, trusted in raw.items():
+        if not isinstance(trusted, bool):
+            raise SettingsError("must be true or false", field=directory, file=str(file))
+    return raw
+
+
+def is_trusted(trust: Mapping[str, bool], directory: PurePath) -> bool:
+    """The nearest ancestor (or the directory itself) that is named decides; nobody named: not trusted.
+
+    `directory` is absolute and resolved, so that a symlink or ".." cannot borrow another directory's trust.
+    """
+    named = {PurePath(name): trusted for name, trusted in trust.items()}
+    return next((named[place] for place in (directory, *directory.parents) if place in named), False)

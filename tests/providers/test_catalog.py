@@ -1,0 +1,216 @@
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+
+from rpc_agent.conversation.messages import user_message
+from rpc_agent.conversation.models import Model
+from rpc_agent.errors import AuthMissing, ModelNotFound, NoModel, SettingsError
+from rpc_agent.providers.base import ModelCallFailed, ModelRequest, StreamEvent, TextDelta
+from rpc_agent.providers.catalog import Catalog, Choice, load_catalog
+from rpc_agent.providers.offline.model import OFFLINE_MODEL
+from tests.support.chat_server import ChatServer, text_reply
+
+pytestmark = pytest.mark.anyio
+
+
+def catalog(tmp_path: Path, models: object = None, project: object = None, **environment: str) -> Catalog:
+    if models is not None:
+        (tmp_path / "models.json").write_text(json.dumps(models), encoding="utf-8")
+    if project is not None:
+        (tmp_path / "project" / ".rpc-agent").mkdir(parents=True)
+        (tmp_path / "project" / ".rpc-agent" / "models.json").write_text(json.dumps(project), encoding="utf-8")
+    return load_catalog(tmp_path, environment, tmp_path / "project" if project is not None else None)
+
+
+def local(base_url: str = "http://127.0.0.1:1/v1", **more: Any) -> dict[str, Any]:
+    provider = {"baseUrl": base_url, "api": "openai-completions", "models": [{"id": "m"}], **more}
+    return {"providers": {"local": provider}}
+
+
+async def text_from(known: Catalog, model: Model) -> str:
+    events: list[StreamEvent] = []
+    with anyio.fail_after(20):
+        async for batch in known.chat_model(model).stream(
+            ModelRequest(model=model, messages=[user_message("hello", timestamp=1)])
+        ):
+            events += batch
+    return "".join(event.text for event in events if isinstance(event, TextDelta))
+
+
+def test_with_nothing_configured_only_the_offline_model_is_available(tmp_path: Path) -> None:
+    known = catalog(tmp_path)
+    assert known.available_models() == [OFFLINE_MODEL]
+    assert known.choose_default() == Choice(OFFLINE_MODEL, implicit_offline=True)
+    with pytest.raises(NoModel, match="OPENAI_API_KEY"):
+        known.choose_default(allow_offline=False)
+
+
+def test_the_model_asked_for_beats_the_sessions_beats_the_settings_beats_the_first_with_a_key(tmp_path: Path) -> None:
+    known = catalog(tmp_path, local(), OPENAI_API_KEY="k", GROQ_API_KEY="k")
+    groq, openai = "groq/llama-3.3-70b-versatile", "openai/gpt-4o"
+    assert known.choose_default(requested=groq, session=openai, default="local/m").model.ref == groq
+    assert known.choose_default(session=openai, default="local/m").model.ref == openai
+    assert known.choose_default(session="gone/model", default=groq).model.ref == groq
+    assert known.choose_default(session="deepseek/deepseek-chat", default=groq).model.ref == groq
+    assert known.choose_default(session="offline/offline").model.ref == "local/m"
+    assert known.choose_default().model.ref == "local/m"
+    assert catalog(tmp_path / "2", GROQ_API_KEY="k").choose_default().model.provider == "groq"
+    assert known.choose_default(requested="offline/offline") == Choice(OFFLINE_MODEL)
+
+
+def test_a_model_that_does_not_exist_is_answered_with_similar_ones(tmp_path: Path) -> None:
+    with pytest.raises(ModelNotFound, match=r"did you mean openai/gpt-4o") as caught:
+        catalog(tmp_path).find("openai", "gpt-4oo")
+    assert caught.value.details["model"] == "openai/gpt-4oo"
+
+
+def test_models_of_an_api_that_is_not_there_are_not_offered(tmp_path: Path) -> None:
+    models = local(api="google-generative-ai")
+    known = catalog(tmp_path, models, ANTHROPIC_API_KEY="k", GEMINI_API_KEY="k")
+    assert known.available_models() == [OFFLINE_MODEL]
+    with pytest.raises(ModelNotFound):
+        known.find("local", "m")
+
+
+def test_a_missing_key_names_the_variable(tmp_path: Path) -> None:
+    known = catalog(tmp_path, local(apiKey="$MY_KEY"))
+    assert not known.has_key("local")
+    with pytest.raises(AuthMissing, match="set the variable MY_KEY") as caught:
+        known.chat_model(known.find("local", "m"))
+    assert caught.value.details == {"provider": "local", "variable": "MY_KEY"}
+    with pytest.raises(AuthMissing, match="OPENAI_API_KEY"):
+        known.chat_model(known.find("openai", "gpt-4o"))
+
+
+def test_the_users_file_adds_to_a_built_in_provider_and_overrides_it(tmp_path: Path) -> None:
+    models = [
+        {"id": "gpt-4o", "contextWindow": 9},
+        {"id": "new", "name": "New", "input": ["text", "image"], "maxTokens": 3},
+    ]
+    known = catalog(tmp_path, {"providers": {"openai": {"models": models}}}, OPENAI_BASE_URL="https://proxy/v1")
+    changed, new = known.find("openai", "gpt-4o"), known.find("openai", "new")
+    assert (changed.context_window, changed.max_tokens, changed.base_url) == (9, 16_384, "https://proxy/v1")
+    assert new == Model(
+        id="new", provider="openai", api="openai-completions", name="New", base_url="https://proxy/v1",
+        input=("text", "image"), max_tokens=3,
+    )  # fmt: skip
+    assert known.find("openai", "gpt-5").context_window == 400_000
+
+
+def test_a_trusted_projects_file_is_read_too(tmp_path: Path) -> None:
+    other = {"providers": {"other": local()["providers"]["local"]}}
+    refs = [model.ref for model in catalog(tmp_path, local(), other).available_models()]
+    assert refs == ["local/m", "other/m", "offline/offline"]
+
+
+@pytest.mark.parametrize(
+    ("provider", "field"),
+    [
+        ({"api": "openai-completions"}, "providers.p.baseUrl"),
+        ({"baseUrl": "http://x"}, "providers.p.api"),
+        ({"baseUrl": "x", "api": "openai-completions"}, "providers.p.baseUrl"),
+        ({"baseUrl": "http://x", "api": "soap"}, "providers.p.api"),
+        ({"baseUrl": "http://x", "api": "openai-completions", "models": [{"name": "n"}]}, "providers.p.models.0.id"),
+        ({"baseUrl": "http://x", "api": "openai-completions", "models": [{"id": "n", "contextWindow": "8k"}]},
+         "providers.p.models.0.contextWindow"),
+        ({"api": "scripted"}, "providers.p.script"),
+        ("x", "providers.p"),
+    ],
+)  # fmt: skip
+def test_a_bad_models_file_names_field_and_file(tmp_path: Path, provider: object, field: str) -> None:
+    with pytest.raises(SettingsError) as caught:
+        catalog(tmp_path, {"providers": {"p": provider}})
+    assert caught.value.details == {"field": field, "file": str(tmp_path / "models.json")}
+
+
+def test_variables_with_keys_are_known_so_that_children_do_not_see_them(tmp_path: Path) -> None:
+    known = catalog(tmp_path, local(apiKeyEnv="MY_KEY", headers={"x-token": "$MY_TOKEN", "x-plain": "v"}))
+    secret = known.secret_variables()
+    assert {
+        "MY_KEY",
+        "MY_TOKEN",
+        "OPENAI_API_KEY",
+        "ANTHROPIC_API_KEY",
+        "GEMINI_API_KEY",
+        "FIREWORKS_API_KEY",
+    } <= secret
+    assert not secret & {"PATH", "", "v", "OPENAI_BASE_URL"}
+
+
+@pytest.mark.parametrize(
+    ("more", "expected"),
+    [
+        ({"apiKey": "literal"}, "Bearer literal"),
+        ({"apiKey": "$MY_KEY"}, "Bearer from-variable"),
+        ({"apiKeyEnv": "MY_KEY"}, "Bearer from-variable"),
+        ({"apiKey": "!echo from-$WORD; echo second line"}, "Bearer from-command"),
+        ({}, None),
+        ({"apiKey": "k", "headers": {"Authorization": "Token $"}}, "Token $"),
+    ],
+)
+async def test_a_key_reaches_the_server_in_each_way_to_give_one(
+    tmp_path: Path, more: dict[str, Any], expected: str | None
+) -> None:
+    async with ChatServer([text_reply("hi there")]) as server:
+        known = catalog(
+            tmp_path, local(server.base_url, **more), MY_KEY="from-variable", WORD="command", PATH=os.environ["PATH"]
+        )
+        assert await text_from(known, known.find("local", "m")) == "hi there"
+        await known.aclose()
+    assert server.headers[0].get("authorization") == expected
+
+
+async def test_a_key_command_that_fails_is_an_auth_failure_without_its_output(tmp_path: Path) -> None:
+    known = catalog(tmp_path, local(apiKey="!echo hidden; exit 3"), PATH=os.environ["PATH"])
+    with pytest.raises(ModelCallFailed, match="exit code 3") as caught:
+        await text_from(known, known.find("local", "m"))
+    assert (caught.value.kind, "hidden" in caught.value.message) == ("auth", False)
+    await known.aclose()
+
+
+async def test_a_key_command_finds_its_input_empty(tmp_path: Path) -> None:
+    async with ChatServer([text_reply("ok")]) as server:
+        known = catalog(tmp_path, local(server.base_url, apiKey="!cat; echo k"), PATH=os.environ["PATH"])
+        assert await text_from(known, known.find("local", "m")) == "ok"
+        await known.aclose()
+
+
+async def test_a_scripted_provider_plays_its_file_and_goes_on_where_it_was(tmp_path: Path) -> None:
+    (tmp_path / "replies.json").write_text(json.dumps({"replies": [{"text": "a"}, {"text": "b"}]}), encoding="utf-8")
+    known = catalog(
+        tmp_path, {"providers": {"test": {"api": "scripted", "script": "replies.json", "models": [{"id": "m"}]}}}
+    )
+    model = known.choose_default().model
+    assert [await text_from(known, model), await text_from(known, model)] == ["a", "b"]
+
+
+async def test_the_offline_model_says_what_it_is_only_where_nobody_chose_it(tmp_path: Path) -> None:
+    known = catalog(tmp_path)
+    request = ModelRequest(model=OFFLINE_MODEL, messages=[user_message("hello", timestamp=1)])
+    answers = []
+    for implicit in (True, False):
+        events = [
+            event
+            async for batch in known.chat_model(OFFLINE_MODEL, implicit_offline=implicit).stream(request)
+            for event in batch
+        ]
+        answers.append("".join(event.text for event in events if isinstance(event, TextDelta)))
+    assert "Set one of OPENAI_API_KEY" in answers[0].splitlines()[0]
+    assert answers[0].partition("\n\n")[2] == answers[1]
+
+
+def test_neither_httpx_nor_pydantic_is_loaded_before_the_first_call() -> None:
+    code = (
+        "import sys, pathlib; from rpc_agent.providers.catalog import load_catalog; from rpc_agent.settings import load_settings\n"
+        "known = load_catalog(pathlib.Path('/nowhere'), {'OPENAI_API_KEY': 'k'}); load_settings(pathlib.Path('/nowhere'))\n"
+        "known.chat_model(known.choose_default().model)\n"
+        "sys.exit(' '.join({'httpx', 'pydantic', 'jsonschema'} & set(sys.modules)) or None)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, timeout=60, check=False)
+    assert (done.returncode, done.stderr) == (0, b"")

@@ -1,0 +1,130 @@
+import json
+from typing import Any
+
+import pytest
+
+from rpc_agent.conversation.messages import ModelMessage, user_message
+from rpc_agent.conversation.models import Model
+from rpc_agent.providers.base import ModelRequest
+from rpc_agent.providers.openai_completions.compat import Compat, read_compat
+from rpc_agent.providers.openai_completions.request import Pieces, request_body
+from rpc_agent.providers.retry_after import retry_after
+
+MODEL = Model(id="m", provider="p", api="openai-completions", input=("text", "image"), reasoning=True)
+IMAGE: Any = {"type": "image", "data": "QUJD", "mimeType": "image/png"}
+SHOWN = {"type": "image_url", "image_url": {"url": "data:image/png;base64,QUJD"}}
+
+
+def body(messages: list[Any], compat: Compat | None = None, model: Model = MODEL, **more: Any) -> dict[str, Any]:
+    compat = compat or Compat()
+    request = ModelRequest(model=model, messages=messages, **more)
+    raw = request_body(request, compat, Pieces().of(messages, model, compat))
+    return dict(json.loads(raw))
+
+
+def result(call_id: str, *content: Any) -> Any:
+    return {
+        "role": "toolResult",
+        "toolCallId": call_id,
+        "toolName": "t",
+        "content": list(content),
+        "isError": False,
+        "timestamp": 1,
+    }
+
+
+def calling(*ids: str) -> Any:
+    calls = [{"type": "toolCall", "id": call_id, "name": "t", "arguments": {}} for call_id in ids]
+    return {
+        "role": "assistant",
+        "content": calls,
+        "api": "a",
+        "provider": "p",
+        "model": "m",
+        "stopReason": "toolUse",
+        "timestamp": 1,
+        "usage": {},
+    }
+
+
+def test_images_of_tool_results_follow_the_last_result_of_the_batch() -> None:
+    text = {"type": "text", "text": "seen"}
+    sent = body([calling("a", "b"), result("a", IMAGE), result("b", text), user_message("and?", timestamp=1)])[
+        "messages"
+    ]
+    assert [message["role"] for message in sent] == ["assistant", "tool", "tool", "user", "user"]
+    assert sent[3]["content"] == [{"type": "text", "text": "Images from the tool results:"}, SHOWN]
+
+
+def test_images_for_a_model_without_eyes_become_a_note() -> None:
+    blind = Model(id="m", provider="p", api="openai-completions")
+    sent = body([user_message([IMAGE], timestamp=1), calling("a"), result("a", IMAGE)], model=blind)["messages"]
+    note = "(an image was left out: this model reads no images)"
+    assert (sent[0]["content"], sent[2]["content"]) == ([{"type": "text", "text": note}], note)
+
+
+def test_nothing_empty_is_sent() -> None:
+    silent = {**calling(), "content": [{"type": "thinking", "thinking": "only thought"}]}
+    sent = body([user_message("hi", timestamp=1), silent, calling("a"), result("a")])["messages"]
+    assert [message["role"] for message in sent] == ["user", "assistant", "tool"]
+    assert (sent[1]["content"], sent[2]["content"]) == (None, "(no output)")
+
+
+def test_the_options_follow_what_the_server_knows() -> None:
+    plain = body([user_message("x", timestamp=1)], max_tokens=7, thinking_level="xhigh", routing_id="r")
+    del plain["messages"]
+    assert plain == {
+        "model": "m",
+        "stream": True,
+        "stream_options": {"include_usage": True},
+        "max_tokens": 7,
+        "reasoning_effort": "high",
+    }
+    raw = {
+        "supportsUsageInStreaming": False,
+        "supportsReasoningEffort": False,
+        "supportsStore": True,
+        "supportsPromptCacheKey": True,
+        "maxTokensField": "max_completion_tokens",
+        "unknown": 1,
+    }
+    other = body([user_message("x", timestamp=1)], read_compat(raw), max_tokens=7, thinking_level="low", routing_id="r")
+    del other["messages"]
+    assert other == {"model": "m", "stream": True, "store": False, "max_completion_tokens": 7, "prompt_cache_key": "r"}
+    uncached = body([user_message("x", timestamp=1)], read_compat(raw), routing_id="r", cache=False)
+    assert "prompt_cache_key" not in uncached
+
+
+def test_arguments_that_orjson_refuses_are_sent_all_the_same() -> None:
+    message = calling("a")
+    message["content"][0]["arguments"] = {"n": 2**70, "s": "\ud800"}
+    (call,) = body([message, result("a")])["messages"][0]["tool_calls"]
+    assert json.loads(call["function"]["arguments"]) == {"n": 2**70, "s": "\ufffd"}
+
+
+def test_a_message_that_is_sent_again_is_not_encoded_again_and_one_that_left_is_let_go() -> None:
+    pieces, compat = Pieces(), Compat()
+    messages: list[ModelMessage] = [user_message(str(number), timestamp=1) for number in range(3)]
+    first = pieces.of(messages, MODEL, compat)
+    again = pieces.of([*messages, user_message("new", timestamp=1)], MODEL, compat)
+    assert all(old is new for old, new in zip(first, again[:3], strict=True))
+    pieces.of(messages[:1], MODEL, compat)
+    assert pieces.of(messages, MODEL, compat)[1] is not first[1]
+
+
+@pytest.mark.parametrize(
+    ("headers", "text", "seconds"),
+    [
+        ({"retry-after": "7"}, "", 7.0),
+        ({"retry-after-ms": "1500", "retry-after": "9"}, "", 1.5),
+        ({"retry-after": "Wed, 21 Oct 2026 07:28:30 GMT", "date": "Wed, 21 Oct 2026 07:28:00 GMT"}, "", 30.0),
+        ({"retry-after": "Wed, 21 Oct 2026 07:28:30 GMT"}, "", None),
+        ({"retry-after": "soon"}, "", None),
+        ({}, "Please try again in 11.2s.", 11.2),
+        ({}, "try again in 250ms", 0.25),
+        ({}, "Your quota will reset after 39s", 39.0),
+        ({}, "please wait", None),
+    ],
+)
+def test_the_wait_that_a_service_asks_for(headers: dict[str, str], text: str, seconds: float | None) -> None:
+    assert retry_after(headers, text) == seconds
