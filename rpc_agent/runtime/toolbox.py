@@ -6,8 +6,12 @@ from typing import Protocol
 
 from rpc_agent.conversation.blocks import ToolCallBlock
 from rpc_agent.conversation.tool_spec import ToolSpec
-from rpc_agent.tools.base import Tool, ToolContext, ToolResult
+from rpc_agent.providers.assembly import invalid_arguments
+from rpc_agent.tools.base import Tool, ToolContext, ToolResult, error_result
 from rpc_agent.tools.registry import ToolRegistry
+
+_SHOWN_CHARS = 200
+"""Enough for a model to see where its JSON went wrong."""
 
 
 class Gate(Protocol):
@@ -41,6 +45,9 @@ class SessionToolbox:
         return tool is not None and tool.sequential
 
     async def run(self, call: ToolCallBlock, update: Callable[[ToolResult], None]) -> ToolResult:
+        broken = invalid_arguments(call)
+        if broken is not None:
+            return error_result(f"Not run: the arguments of {call['name']} are no JSON object: {broken[:_SHOWN_CHARS]}")
         tool = self._registry.find(call["name"])
         if tool is not None:
             refusal = await self._gate.refuse(tool, call, self._cwd)

@@ -9,7 +9,8 @@ ROOT = Path(__file__).resolve().parents[2]
 SOURCE = ROOT / "rpc_agent"
 
 LAYERS = (
-    {"errors", "settings", "platform", "conversation"},
+    {"errors"},
+    {"settings", "platform", "conversation"},
     {"session", "rpc", "providers", "tools", "permissions", "resources"},
     {"context", "storage", "protocol"},
     {"compaction", "extensions"},
@@ -22,13 +23,24 @@ PURE = {"errors", "conversation", "session", "permissions", "context", "compacti
 """Whole packages without file, clock, randomness, environment, network; compaction awaits only what it is given."""
 PURE_MODULES = {
     "agent/events", "agent/inbox", "agent/retry",
-    "protocol/methods", "protocol/notifications", "protocol/error_codes", "protocol/client_requests",
-    "providers/assembly", "providers/base", "providers/classify", "providers/sse",
-    "providers/openai_completions/request", "providers/openai_completions/response",
-    "rpc/envelopes", "rpc/framing", "rpc/errors",
+    "protocol/advertised", "protocol/client_requests", "protocol/compaction", "protocol/content",
+    "protocol/descriptions", "protocol/entries", "protocol/error_codes", "protocol/handshake", "protocol/history",
+    "protocol/json_schema", "protocol/messages", "protocol/method", "protocol/methods", "protocol/models",
+    "protocol/notifications", "protocol/openrpc", "protocol/param_faults", "protocol/parse_params",
+    "protocol/run_events", "protocol/runs", "protocol/session_events", "protocol/sessions", "protocol/settings",
+    "protocol/tree", "protocol/typescript", "protocol/wire_model",
+    "providers/assembly", "providers/base", "providers/classify", "providers/failure_text", "providers/input_limit",
+    "providers/json_bytes", "providers/pricing", "providers/request_size", "providers/retry_after", "providers/sse",
+    "providers/offline/answering", "providers/offline/calling", "providers/offline/orders",
+    "providers/offline/phrases", "providers/offline/summarising", "providers/offline/understanding",
+    "providers/offline/wishes",
+    "providers/openai_completions/compat", "providers/openai_completions/request",
+    "providers/openai_completions/response", "providers/openai_completions/tool_calls",
+    "rpc/envelopes", "rpc/errors", "rpc/framing", "rpc/json_text",
     "runtime/events",
-    "server/notifications", "server/error_mapping",
-    "tools/base", "tools/truncation", "tools/edit_match",
+    "server/capabilities", "server/error_mapping", "server/notifications", "server/options",
+    "settings/fields", "settings/merging", "settings/shapes", "settings/values",
+    "tools/base", "tools/edit_match", "tools/truncation",
 }  # fmt: skip
 IMPURE_IMPORTS = {
     "asyncio", "anyio", "httpx", "os", "random", "secrets", "socket", "subprocess", "tempfile", "threading", "time",

@@ -10,7 +10,7 @@ from rpc_agent.protocol.methods import CLIENT_NOTIFICATIONS, METHODS
 from rpc_agent.protocol.notifications import NOTIFICATIONS
 from rpc_agent.protocol.parse_params import parse_params
 from tests.support.contract import contract
-from tests.support.conversations import Conversation, bytes_to_send, conversations, filled, fits
+from tests.support.example_conversations import Conversation, bytes_to_send, conversations, filled, fits
 
 ALL = conversations()
 HOSTILE = "hostile_input"

@@ -1,0 +1,160 @@
+"""`rpc-agent serve` as a user meets it: spawned, on pipes, in both framings, with and without a service behind it."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.support.agent_server import PATIENCE, Home
+from tests.support.chat_server import call_reply, serve_in_thread, text_reply
+from tests.support.example_conversations import Conversation, bytes_to_send, conversations, fits
+from tests.support.serve_process import Framing, ServeProcess, serve_process
+
+PROMPT = {"message": "What files are here?", "wait": True}
+
+
+def one_prompt(home: Home) -> subprocess.CompletedProcess[bytes]:
+    line = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "prompt", "params": PROMPT}).encode() + b"\n"
+    command = [sys.executable, "-m", "rpc_agent", "serve"]
+    environment = {**os.environ, **home.environment, "PATH": os.environ["PATH"]}
+    return subprocess.run(
+        command, input=line, capture_output=True, cwd=home.project, env=environment, timeout=PATIENCE, check=False
+    )
+
+
+def test_a_prompt_from_a_shell_pipe_does_a_tool_turn_and_answers_with_no_key_and_no_handshake(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    (home.project / "notes.txt").write_text("x")
+    done = one_prompt(home)
+    messages = [json.loads(line) for line in done.stdout.splitlines()]
+    methods = [message.get("method") for message in messages]
+    assert done.returncode == 0
+    assert methods.count("tool_execution_end") == 1
+    assert methods[-2:] == ["agent_settled", None]
+    assert "notes.txt" in messages[-1]["result"]["text"]
+    # Chosen because there was nothing else, the offline model says what it is, everywhere.
+    assert messages[-1]["result"]["model"] == "offline/offline"
+    assert "offline model" in messages[-1]["result"]["text"].splitlines()[0]
+    assert b"OPENAI_API_KEY" in done.stderr
+
+
+def test_a_stray_print_or_a_tools_output_never_reaches_stdout(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    home.settings(permissions={"mode": "allow"})
+    home.script({"toolCalls": [{"name": "bash", "arguments": {"command": "echo loud; echo louder >&2"}}]}, {"text": "ok"})
+    done = one_prompt(home)
+    assert all(json.loads(line)["jsonrpc"] == "2.0" for line in done.stdout.splitlines())
+    assert b"\r" not in done.stdout
+
+
+@pytest.mark.parametrize("framing", ["lines", "headers"])
+@pytest.mark.parametrize("cut", [1, 7, 0])
+def test_the_same_through_a_real_http_service_whatever_the_pieces(tmp_path: Path, framing: Framing, cut: int) -> None:
+    home = Home(tmp_path)
+    (home.project / "notes.txt").write_text("x")
+    replies = [call_reply(("ls", {}), cut=cut), text_reply("There is notes.txt, 你好 🌍.", cut=cut)]
+    with serve_in_thread(replies) as service:
+        provider = {"baseUrl": service.base_url, "api": "openai-completions", "apiKey": "sk-0123456789abcdef-secret"}
+        home.models({"mine": {**provider, "models": [{"id": "m", "contextWindow": 100_000, "maxTokens": 1000}]}})
+        with serve_process(home, "--model", "mine/m", framing=framing) as server:
+            server.request(1, "prompt", PROMPT)
+            result = server.answer(1)
+            assert (result["text"], result["stopReason"], result["model"]) == ("There is notes.txt, 你好 🌍.", "stop", "mine/m")
+            assert server.finish() == 0
+        assert service.faults == []
+        assert [message["role"] for message in service.requests[1]["messages"]] == ["system", "user", "assistant", "tool"]
+        assert service.requests[1]["messages"][-1]["content"] == "notes.txt\n"
+    assert "sk-0123456789abcdef-secret" not in server.stderr
+    assert not any("sk-0123456789" in file.read_text() for file in home.sessions.rglob("*.jsonl"))
+
+
+def test_before_the_first_answer_nothing_heavy_is_imported(tmp_path: Path) -> None:
+    """A process that answers and is then asked what it has: the answer must have come before the imports."""
+    probe = (
+        "import sys, os, json\n"
+        "from rpc_agent.cli import serve as _\n"
+        "from rpc_agent.server.handshake import Handshake\n"
+        "Handshake(max_message_bytes=1, max_in_flight=1, on_process_id=print).initialize({'protocolVersion': 1})\n"
+        "heavy = ['httpx', 'jsonschema', 'jsonrpcserver', 'pydantic', 'pydantic_core', 'anyio', 'orjson']\n"
+        "found = [name for name in heavy if name in sys.modules]\n"
+        "found += [name for name in sys.modules if name.startswith(('rpc_agent.providers', 'rpc_agent.runtime'))]\n"
+        "print(json.dumps(found))\n"
+    )
+    done = subprocess.run([sys.executable, "-c", probe], capture_output=True, timeout=PATIENCE, check=True)
+    assert json.loads(done.stdout) == []
+
+
+@pytest.mark.parametrize("framing", ["lines", "headers"])
+def test_initialize_tells_what_the_server_can_do_and_exit_ends_it(tmp_path: Path, framing: Framing) -> None:
+    with serve_process(Home(tmp_path), framing=framing) as server:
+        client = {"name": "test", "version": "1"}
+        server.request(1, "initialize", {"protocolVersion": 99, "clientInfo": client, "capabilities": {"future": [1]}})
+        result = server.answer(1)
+        assert (result["protocolVersion"], result["serverInfo"]["name"]) == (1, "rpc-agent")
+        assert result["limits"] == {"maxMessageBytes": 64 << 20, "maxInFlight": 1024}
+        server.send({"jsonrpc": "2.0", "method": "initialized"})
+        server.request(2, "shutdown")
+        assert server.answer(2) is None
+        server.send({"jsonrpc": "2.0", "method": "exit"})
+        assert server.wait() == 0
+
+
+def test_exit_without_shutdown_is_told_by_the_exit_code(tmp_path: Path) -> None:
+    with serve_process(Home(tmp_path)) as server:
+        server.send({"jsonrpc": "2.0", "method": "exit"})
+        assert server.wait() == 1
+
+
+def test_a_wrong_option_is_a_usage_error(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "rpc_agent", "serve", "--permisions", "allow"]
+    done = subprocess.run(command, capture_output=True, timeout=PATIENCE, check=False)
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert b"--permisions" in done.stderr
+
+
+@pytest.mark.parametrize("framing", ["lines", "headers"])
+@pytest.mark.parametrize("conversation", conversations(), ids=[each.name for each in conversations()])
+def test_the_conversations_of_the_contract_happen_so(
+    tmp_path: Path, conversation: Conversation, framing: Framing
+) -> None:
+    home = Home(tmp_path)
+    for path, text in conversation.files.items():
+        file = home.project / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+    known: dict[str, str] = {}
+    with serve_process(home, framing=framing) as server:
+        if framing == "headers":
+            server.request(0, "ping")
+            server.answer(0)
+        for step in conversation.steps:
+            if "receive" in step:
+                known = _receive(server, step["receive"], known)
+            elif "exit" in step:
+                assert server.finish() == step["exit"]
+            elif step.get("end") and framing == "headers":
+                return  # How an input ends in the middle of a message differs by framing; tests/rpc has both.
+            else:
+                _send(server, bytes_to_send(step, known), framing, ends=bool(step.get("end")))
+
+
+def _send(server: ServeProcess, data: bytes, framing: Framing, *, ends: bool) -> None:
+    if framing == "headers":
+        server.send_bytes(data.removesuffix(b"\n").removesuffix(b"\r").removeprefix(b"\xef\xbb\xbf"))
+        return
+    assert server.process.stdin is not None
+    server.process.stdin.write(data)
+    server.process.stdin.flush()
+    if ends:
+        server.close_stdin()
+
+
+def _receive(server: ServeProcess, pattern: object, known: dict[str, str]) -> dict[str, str]:
+    while (message := server.receive()) is not None:
+        now = fits(pattern, message, known)
+        if now is not None:
+            return now
+    raise AssertionError(f"the server ended before {pattern}: {server.stderr}")
