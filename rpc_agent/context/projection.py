@@ -1,9 +1,29 @@
 """Entries of the active branch -> the messages a model sees. A fold with every kind of entry named; pure."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any, assert_never
 
-from rpc_agent.conversation.messages import Message
-from rpc_agent.session.entries import Entry
+from rpc_agent.context.growing import Growing
+from rpc_agent.conversation.messages import BranchSummaryMessage, CompactionSummaryMessage, Message, read_message
+from rpc_agent.session.entries import (
+    BranchSummaryEntry,
+    CompactionEntry,
+    ContextEditEntry,
+    CustomEntry,
+    CustomMessageEntry,
+    Entry,
+    LabelEntry,
+    MessageEntry,
+    ModelChangeEntry,
+    SessionInfoEntry,
+    ThinkingLevelChangeEntry,
+    UnknownEntry,
+    UsageEntry,
+    milliseconds,
+)
+
+_EDITABLE_ROLES = frozenset({"user", "assistant", "toolResult", "custom"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,5 +38,195 @@ class ProjectedMessage:
 class Projection:
     """The context of a branch: the entries that take part, in context order, and the messages they yield."""
 
-    entries: tuple[Entry, ...]
+    entries: Sequence[Entry]
+    messages: Sequence[ProjectedMessage]
+
+
+def project(path: Sequence[Entry]) -> Projection:
+    """The context of a root-to-leaf path (engine.md section 2)."""
+    return Projector(path).projection
+
+
+class Projector:
+    """A projection that follows its branch.
+
+    Appending costs the same however long the branch is; only a compaction, an edit, or another branch rebuilds.
+    The messages of an entry are the same objects for as long as nothing edits them, so what a provider made of
+    them can be cached by identity.
+    """
+
+    def __init__(self, path: Sequence[Entry] = ()) -> None:
+        self._known: dict[str, _Known] = {}
+        self.move_to(path)
+
+    @property
+    def projection(self) -> Projection:
+        return Projection(self._entries.view(), self._messages.view())
+
+    @property
+    def path(self) -> Sequence[Entry]:
+        return self._path.view()
+
+    def move_to(self, path: Sequence[Entry]) -> None:
+        """Show another branch."""
+        self._path = Growing(path)
+        self._rebuild()
+
+    def append(self, entry: Entry) -> None:
+        """Extend the branch by its new leaf."""
+        self._path.append(entry)
+        if isinstance(entry, CompactionEntry | ContextEditEntry):
+            self._rebuild()
+        else:
+            self._show(entry, self._edits.get(entry.id), leading=False)
+
+    def _rebuild(self) -> None:
+        folded = fold_entries(self._path.view())
+        self._edits = context_edits(folded)
+        before, self._known = self._known, {}
+        self._entries: Growing[Entry] = Growing()
+        self._messages: Growing[ProjectedMessage] = Growing()
+        for index, entry in enumerate(folded):
+            known = before.get(entry.id)
+            edit, leading = self._edits.get(entry.id), index == 0 and isinstance(entry, CompactionEntry)
+            if known is not None and known.entry is entry and known.edit is edit and known.leading == leading:
+                self._keep(known)
+            else:
+                self._show(entry, edit, leading=leading)
+
+    def _show(self, entry: Entry, edit: ContextEditEntry | None, *, leading: bool) -> None:
+        messages = tuple(ProjectedMessage(entry, message) for message in entry_messages(entry, edit, leading=leading))
+        if leading and isinstance(entry, CompactionEntry):
+            messages += self._tail(entry)
+        self._keep(_Known(entry, edit, leading, messages))
+
+    def _tail(self, compaction: CompactionEntry) -> tuple[ProjectedMessage, ...]:
+        """What the compaction itself kept, unless the path still has the entries it kept them from."""
+        tail = compaction.retained_tail
+        if not tail or _first_kept_index(self._path.view(), compaction) is not None:
+            return ()
+        return tuple(ProjectedMessage(compaction, message) for message in tail if message["role"] != "system")
+
+    def _keep(self, known: "_Known") -> None:
+        self._known[known.entry.id] = known
+        self._entries.append(known.entry)
+        self._messages.extend(known.messages)
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """What an entry was last shown as, and what that depended on."""
+
+    entry: Entry
+    edit: ContextEditEntry | None
+    leading: bool
     messages: tuple[ProjectedMessage, ...]
+
+
+def latest_compaction(path: Sequence[Entry]) -> CompactionEntry | None:
+    return next((entry for entry in reversed(path) if isinstance(entry, CompactionEntry)), None)
+
+
+def fold_entries(path: Sequence[Entry]) -> list[Entry]:
+    """The newest compaction first, then what it kept, then everything after it.
+
+    System messages of the kept range are left out: the compaction's snapshot stands for them. A kept range whose
+    beginning is not on the path before the compaction is empty.
+    """
+    compaction = latest_compaction(path)
+    if compaction is None:
+        return list(path)
+    at = _index_of(path, compaction)
+    kept_from = _first_kept_index(path, compaction)
+    kept = [] if kept_from is None else [entry for entry in path[kept_from:at] if not _is_system(entry)]
+    return [compaction, *kept, *path[at + 1 :]]
+
+
+def context_edits(folded: Sequence[Entry]) -> dict[str, ContextEditEntry]:
+    """The edits in force, by target: the last one wins, and only edits inside the folded list count."""
+    return {entry.target_id: entry for entry in folded if isinstance(entry, ContextEditEntry)}
+
+
+def entry_messages(entry: Entry, edit: ContextEditEntry | None, *, leading: bool) -> tuple[Message, ...]:
+    """The messages of one entry under the edit that targets it; `leading` says that it opens the context."""
+    if edit is not None and edit.replacement is None:
+        return ()
+    messages = _unedited_messages(entry, leading=leading)
+    if edit is None or edit.replacement is None:
+        return messages
+    content = edit.replacement.get("content")
+    return tuple(_with_content(message, content) for message in messages)
+
+
+def _unedited_messages(entry: Entry, *, leading: bool) -> tuple[Message, ...]:
+    match entry:
+        case MessageEntry() | CustomMessageEntry():
+            return (entry.message,)
+        case CompactionEntry():
+            # Only the newest compaction speaks; an older one inside the kept range is part of what it summarised.
+            return _compaction_messages(entry) if leading else ()
+        case BranchSummaryEntry():
+            return (_branch_summary_message(entry),) if entry.summary else ()
+        case ContextEditEntry():
+            return ()  # It speaks through its target.
+        case ModelChangeEntry() | ThinkingLevelChangeEntry() | UsageEntry():
+            return ()  # Settings and bills.
+        case CustomEntry() | LabelEntry() | SessionInfoEntry():
+            return ()  # For programs and people.
+        case UnknownEntry():
+            return ()
+        case _:
+            assert_never(entry)
+
+
+def _compaction_messages(entry: CompactionEntry) -> tuple[Message, ...]:
+    summary: CompactionSummaryMessage = {
+        "role": "compactionSummary",
+        "summary": entry.summary,
+        "tokensBefore": entry.tokens_before,
+        "timestamp": milliseconds(entry.timestamp),
+    }
+    snapshot = entry.system_message
+    if snapshot is None or snapshot["role"] != "system":
+        return (summary,)
+    return (snapshot, summary)
+
+
+def _branch_summary_message(entry: BranchSummaryEntry) -> BranchSummaryMessage:
+    return {
+        "role": "branchSummary",
+        "summary": entry.summary,
+        "fromId": entry.from_id,
+        "timestamp": milliseconds(entry.timestamp),
+    }
+
+
+def _with_content(message: Message, content: Any) -> Message:
+    if message["role"] not in _EDITABLE_ROLES:
+        return message
+    # Reading it again turns a string on an assistant or a tool result into one text block, and null into none.
+    return read_message({**message, "content": content}) or message
+
+
+def is_editable(entry: Entry) -> bool:
+    """Whether a context_edit may target it: what a conversation consists of, and nothing that describes it."""
+    if isinstance(entry, MessageEntry):
+        return entry.message["role"] in _EDITABLE_ROLES
+    return isinstance(entry, CustomMessageEntry)
+
+
+def _is_system(entry: Entry) -> bool:
+    return isinstance(entry, MessageEntry) and entry.message["role"] == "system"
+
+
+def _first_kept_index(path: Sequence[Entry], compaction: CompactionEntry) -> int | None:
+    for index, entry in enumerate(path):
+        if entry is compaction:
+            return None
+        if entry.id == compaction.first_kept_entry_id:
+            return index
+    return None
+
+
+def _index_of(path: Sequence[Entry], wanted: Entry) -> int:
+    return next(index for index in range(len(path) - 1, -1, -1) if path[index] is wanted)

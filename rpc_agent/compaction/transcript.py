@@ -1,0 +1,57 @@
+"""A conversation as text for a model that shall describe it, not continue it. No thinking, no images."""
+
+from collections.abc import Iterable, Iterator
+
+from rpc_agent.context.js_json import compact_json
+from rpc_agent.context.narration import narrated
+from rpc_agent.conversation.blocks import blocks_text
+from rpc_agent.conversation.json_values import without_lone_surrogates
+from rpc_agent.conversation.messages import AssistantMessage, Message, ToolResultMessage, tool_calls
+
+_RESULT_CHARACTERS = 2000
+"""What a result contributed to the work is nearly always in its beginning; whole files would drown the rest."""
+
+
+def transcript(messages: Iterable[Message]) -> str:
+    """The messages in order, each between tags of its speaker; what the model never saw is left out."""
+    return without_lone_surrogates("\n\n".join(part for message in messages for part in _parts(message)))
+
+
+def _parts(message: Message) -> Iterator[str]:
+    match message["role"]:
+        case "system":
+            return
+        case "assistant":
+            yield from _answer(message)
+        case "toolResult":
+            yield from _tagged(_result_tag(message), _cut(blocks_text(message["content"])))
+        case "user":
+            yield from _tagged("user", blocks_text(message["content"]))
+        case _:
+            content = narrated(message)
+            yield from _tagged("user", "" if content is None else blocks_text(content))
+
+
+def _answer(message: AssistantMessage) -> Iterator[str]:
+    yield from _tagged("assistant", blocks_text(message["content"]))
+    calls = (_call(call["name"], call["arguments"]) for call in tool_calls(message))
+    yield from _tagged("tool-calls", "\n".join(calls))
+
+
+def _call(name: str, arguments: dict[str, object]) -> str:
+    return f"{name}({', '.join(f'{key}={compact_json(value)}' for key, value in arguments.items())})"
+
+
+def _result_tag(message: ToolResultMessage) -> str:
+    return "tool-error" if message["isError"] else "tool-result"
+
+
+def _tagged(tag: str, text: str) -> Iterator[str]:
+    if text.strip():
+        yield f"<{tag}>\n{text.strip()}\n</{tag}>"
+
+
+def _cut(text: str) -> str:
+    if len(text) <= _RESULT_CHARACTERS:
+        return text
+    return f"{text[:_RESULT_CHARACTERS]}\n[{len(text) - _RESULT_CHARACTERS} more characters left out]"

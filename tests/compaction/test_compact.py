@@ -1,0 +1,280 @@
+"""Asking for a summary: what is asked, what is accepted, and what a failure says."""
+
+from dataclasses import replace
+
+import anyio
+import anyio.lowlevel
+import pytest
+
+from rpc_agent.compaction.asking import SummaryAnswer, SummaryModel, output_tokens
+from rpc_agent.compaction.branch_summary import (
+    abandoned_branch,
+    branch_budget,
+    branch_material,
+    branch_summary_fields,
+    summarize_branch,
+)
+from rpc_agent.compaction.compact import CompactionProgress, compact, compaction_fields
+from rpc_agent.compaction.plan import plan_compaction
+from rpc_agent.compaction.policy import CompactionBudget
+from rpc_agent.compaction.transcript import transcript
+from rpc_agent.context.projection import project
+from rpc_agent.conversation.messages import message_text
+from rpc_agent.conversation.usage import make_usage
+from rpc_agent.errors import BranchSummaryFailed, CompactionFailed
+from tests.support.context_cases import simple_estimates
+from tests.support.conversations import (
+    answer,
+    branch_summary,
+    call,
+    compaction,
+    edit,
+    entries,
+    result,
+    said,
+    shell,
+    system,
+)
+
+pytestmark = pytest.mark.anyio
+
+LONG = "many words of no importance " * 30
+PAID = make_usage(input=10, output=2)
+
+
+class ScriptedSummaries:
+    """Gives the answers in order and remembers what it was asked."""
+
+    def __init__(self, *answers):
+        self._answers = iter(answers)
+        self.asked = []
+
+    async def __call__(self, request):
+        self.asked.append(request)
+        await anyio.lowlevel.checkpoint()
+        return next(self._answers)
+
+
+def notes(text="notes", **fields):
+    return SummaryAnswer(text=text, usage=PAID, **fields)
+
+
+def plan_of(*raws, keep=10, reserve=1000):
+    path = entries(*raws)
+    budget = CompactionBudget(keep_recent_tokens=keep, reserve_tokens=reserve)
+    return plan_compaction(path, project(path), budget, simple_estimates())
+
+
+def whole_turns(*before):
+    return plan_of(*before, said(LONG), answer("a", call("1", "read", path="f.py")), result("1", "ok"), said("x" * 60))
+
+
+def cut_turn(*before):
+    return plan_of(*before, said("the task"), answer("", call("1")), result("1", LONG), answer("z" * 60))
+
+
+async def run(plan, *answers, **options):
+    summaries = ScriptedSummaries(*answers)
+    with anyio.fail_after(5):
+        return await compact(plan, summaries, **options), summaries.asked
+
+
+async def test_one_call_summarises_whole_turns():
+    seen = []
+    outcome, asked = await run(whole_turns(), notes(), progress=seen.append)
+
+    assert outcome.summary == "notes\n\n<read-files>\nf.py\n</read-files>"
+    assert (outcome.details, outcome.usage) == ({"readFiles": ["f.py"], "modifiedFiles": []}, PAID)
+    assert outcome.estimated_tokens_after == outcome.plan.tokens_with(outcome.summary) < outcome.plan.tokens_before
+    assert [(request.kind, request.max_tokens) for request in asked] == [("history", 800)]
+    assert seen == [CompactionProgress("history", 1, 1)]
+    for heading in (
+        "Goal",
+        "Constraints & Preferences",
+        "Progress",
+        "Done",
+        "In Progress",
+        "Blocked",
+        "Key Decisions",
+        "Next Steps",
+        "Critical Context",
+    ):
+        assert f"# {heading}" in asked[0].prompt
+
+
+async def test_a_cut_turn_is_asked_about_apart():
+    outcome, asked = await run(cut_turn(said("old"), answer(LONG)), notes("HISTORY"), notes("PREFIX"))
+
+    assert [(request.kind, request.max_tokens) for request in asked] == [("history", 800), ("turnPrefix", 500)]
+    assert outcome.summary.startswith("HISTORY\n\n") and outcome.summary.endswith("\n\nPREFIX")
+    assert outcome.usage["totalTokens"] == 24
+
+
+async def test_the_previous_summary_is_given_to_the_call_without_its_file_lists():
+    previous = "BEFORE\n\n<read-files>\nq.py\n</read-files>"
+    outcome, asked = await run(
+        whole_turns(said("kept"), compaction(previous, keep=0, details={"readFiles": ["q.py"]})), notes()
+    )
+
+    assert "<previous-summary>\nBEFORE\n</previous-summary>" in asked[0].prompt
+    assert outcome.details == {"readFiles": ["f.py", "q.py"], "modifiedFiles": []}
+
+
+async def test_the_previous_summary_is_carried_over_when_only_a_turn_is_cut():
+    outcome, asked = await run(cut_turn(compaction("BEFORE", keep="none")), notes("PREFIX"))
+
+    assert [request.kind for request in asked] == ["turnPrefix"]
+    assert outcome.summary.startswith("BEFORE\n\n") and outcome.summary.endswith("\n\nPREFIX")
+
+
+async def test_custom_instructions_reach_every_call():
+    _, asked = await run(
+        cut_turn(said("old"), answer(LONG)), notes(), notes(), custom_instructions="keep the port number"
+    )
+    assert ["keep the port number" in request.prompt for request in asked] == [True, True]
+
+
+@pytest.mark.parametrize(
+    ("bad", "reason"),
+    [
+        (notes("", stop_reason="error", error_message="boom"), "error"),
+        (notes("## Goal\nBuild the", stop_reason="length"), "length"),
+        (notes("calling", called_tools=True), "toolCall"),
+        (notes("call", stop_reason="toolUse", called_tools=True), "toolCall"),
+        (notes(" \n"), "empty"),
+        (notes(LONG * 3), "degenerate"),
+        (notes("good start. " + "and so on " * 900), "degenerate"),
+    ],
+)
+async def test_an_answer_that_is_no_summary_fails_with_its_reason(bad, reason):
+    with pytest.raises(CompactionFailed) as failure:
+        await run(whole_turns(), bad)
+    assert failure.value.details == {"reason": reason, "usage": PAID}
+    assert "Nothing was changed" in failure.value.message
+
+
+async def test_a_failed_second_call_tells_what_both_cost():
+    with pytest.raises(CompactionFailed) as failure:
+        await run(cut_turn(said("old"), answer(LONG)), notes(), notes("", stop_reason="error"))
+    assert failure.value.details["usage"]["totalTokens"] == 24
+
+
+async def test_a_cancelled_call_leaves_nothing_behind():
+    async def never(request):
+        await anyio.sleep_forever()
+
+    with anyio.move_on_after(0.01) as scope:
+        await compact(whole_turns(), never)
+    assert scope.cancelled_caught
+
+
+@pytest.mark.parametrize(
+    ("model", "prompt", "tokens"),
+    [
+        (SummaryModel(), 10**6, 2000),
+        (SummaryModel(max_tokens=300), 0, 300),
+        (SummaryModel(window=4000), 2188, 1300),
+        (SummaryModel(window=4000), 9000, 1024),
+    ],
+)
+def test_the_output_asked_for_fits_the_plan_the_model_and_the_room(model, prompt, tokens):
+    assert output_tokens(2000, model, prompt) == tokens
+
+
+async def test_the_entry_carries_what_a_reader_of_the_files_tail_needs():
+    plan = plan_of(system(sections={"a": "A"}), said(LONG), answer("x"), said("y" * 60))
+    outcome, _ = await run(plan, notes())
+    fields = compaction_fields(
+        outcome, entry_id="new", timestamp=7, thinking_level="high", model="p/m", session_name="n", self_contained=True
+    )
+    assert fields == {
+        "summary": "notes",
+        "firstKeptEntryId": "e3",
+        "tokensBefore": plan.tokens_before,
+        "details": {"readFiles": [], "modifiedFiles": []},
+        "usage": PAID,
+        "systemMessage": {"role": "system", "content": "", "sections": {"a": "A"}, "timestamp": 7},
+        "retainedTail": list(plan.kept_messages),
+        "thinkingLevel": "high",
+        "model": "p/m",
+        "sessionName": "n",
+    }
+
+
+def test_a_transcript_has_the_words_and_calls_and_no_thinking_or_images():
+    path = entries(
+        said("hello </conversation>"),
+        answer("fine", {"type": "thinking", "thinking": "secret"}, call("1", "bash", command="ls", timeout=1.0)),
+        result("1", "o" * 2100),
+        result("2", "bad", error=True),
+        shell("pwd", "/x\n"),
+        shell("hidden", "y", excludeFromContext=True),
+    )
+    assert transcript(entry.message for entry in path) == "\n\n".join(
+        (
+            "<user>\nhello </conversation>\n</user>",
+            "<assistant>\nfine\n</assistant>",
+            '<tool-calls>\nbash(command="ls", timeout=1)\n</tool-calls>',
+            f"<tool-result>\n{'o' * 2000}\n[100 more characters left out]\n</tool-result>",
+            "<tool-error>\nbad\n</tool-error>",
+            "<user>\nThe user ran a command: pwd\n```\n/x\n```\n</user>",
+        )
+    )
+
+
+async def test_a_record_cannot_close_its_own_block():
+    _, asked = await run(plan_of(said("</conversation> " + LONG), answer("a"), said("x" * 60)), notes())
+    assert asked[0].prompt.count("</conversation>") == 1
+
+
+def test_the_branch_left_is_what_lies_behind_the_deepest_common_ancestor():
+    trunk = entries(said("a"), answer("b"), said("c"), answer("d"))
+    other = [replace(entry, id=f"o{at}") for at, entry in enumerate(trunk)]
+
+    assert abandoned_branch(trunk, trunk[:2]).entries == tuple(trunk[2:])
+    assert abandoned_branch(trunk, [*trunk[:1], *other[1:]]).common_ancestor_id == "e0"
+    assert abandoned_branch(trunk, other) == abandoned_branch(trunk, [])
+    assert abandoned_branch(trunk, trunk).entries == ()
+
+
+@pytest.mark.parametrize(("window", "budget"), [(200_000, 183_616), (8_000, 4_000), (0, 16_000)])
+def test_the_branch_budget_is_never_unlimited_and_never_nothing(window, budget):
+    assert branch_budget(window, 16_384) == budget
+
+
+def test_the_newest_messages_fill_the_budget_and_a_summary_may_exceed_it():
+    path = entries(
+        said("o" * 400),
+        branch_summary("S" * 200),
+        answer("", call("1", "write", path="f")),
+        result("1", "r"),
+        said("n" * 40),
+        edit(4),
+    )
+    some = branch_material(path, 20, simple_estimates())
+    full = branch_material([*path[:5]], 11, simple_estimates())
+
+    assert [message["role"] for message in some.messages] == ["branchSummary", "assistant"]
+    assert [message_text(message) for message in full.messages] == ["n" * 40]
+    assert full.file_operations.modified_files == ["f"]
+
+
+async def test_a_branch_summary_is_one_call():
+    material = branch_material(
+        entries(said("try this"), answer("", call("1", "edit", path="f"))), 1000, simple_estimates()
+    )
+    summaries = ScriptedSummaries(notes("what was tried"), notes("", stop_reason="error"))
+    outcome = await summarize_branch(
+        material, summaries, simple_estimates(), custom_instructions="Only the errors.", replace_instructions=True
+    )
+
+    assert branch_summary_fields(outcome, old_leaf_id=None) == {
+        "fromId": "root",
+        "summary": "what was tried\n\n<modified-files>\nf\n</modified-files>",
+        "details": {"readFiles": [], "modifiedFiles": ["f"]},
+        "usage": PAID,
+    }
+    assert (summaries.asked[0].kind, summaries.asked[0].max_tokens) == ("branch", 4096)
+    assert "Only the errors." in summaries.asked[0].prompt and "## Goal" not in summaries.asked[0].prompt
+    with pytest.raises(BranchSummaryFailed):
+        await summarize_branch(material, summaries, simple_estimates())
