@@ -34,10 +34,7 @@ def replace_file(path: Path, data: bytes) -> None:
         target.write_bytes(data)
         return
     try:
-        with open(descriptor, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
+        _fill(descriptor, data)
         if old is not None:
             _keep_attributes(target, beside, old)
         os.replace(beside, target)
@@ -45,6 +42,14 @@ def replace_file(path: Path, data: bytes) -> None:
         with contextlib.suppress(OSError):
             os.unlink(beside)
         raise
+
+
+def _fill(descriptor: int, data: bytes) -> None:
+    with open(descriptor, "wb") as file:
+        file.write(data)
+        file.flush()
+        # Renamed before it is on disk, the file could be empty after a power cut.
+        os.fsync(file.fileno())
 
 
 def _stat_or_none(path: Path) -> os.stat_result | None:

@@ -1,0 +1,1 @@
+"""What users and projects lay down for the agent: instructions, templates, skills. Reads files, decides nothing."""

@@ -1,0 +1,79 @@
+"""Finds the instructions that users and projects wrote for agents, and reads them."""
+
+import os
+import stat
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+_NAMES = ("AGENTS.override.md", "AGENTS.md", "CLAUDE.md")
+"""In a folder the first of them counts."""
+
+_MOST_BYTES = 256 * 1024
+"""More than any instructions have; a mistaken file must not fill the model's window."""
+
+
+@dataclass(frozen=True, slots=True)
+class ContextFile:
+    """`truncated`: the file was longer than what is kept."""
+
+    path: Path
+    text: str
+    truncated: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ContextFiles:
+    """In the order in which they count: the user's, then from the root of the file system down to the folder.
+
+    `unreadable` holds sentences about files that are there but could not be read.
+    """
+
+    files: tuple[ContextFile, ...]
+    unreadable: tuple[str, ...]
+
+
+def read_context_files(cwd: Path, user_dir: Path) -> ContextFiles:
+    """One file at most from `user_dir`, and from each folder down to `cwd`; empty ones are passed over."""
+    files: list[ContextFile] = []
+    unreadable: list[str] = []
+    for path in _paths(cwd, user_dir):
+        try:
+            file = _read(path)
+        except OSError as error:
+            unreadable.append(f"{path}: {error.strerror or error}")
+            continue
+        if file.text.strip():
+            files.append(file)
+    return ContextFiles(tuple(files), tuple(unreadable))
+
+
+def _paths(cwd: Path, user_dir: Path) -> Iterator[Path]:
+    seen: set[str] = set()
+    here = Path(os.path.abspath(cwd))
+    for folder in (user_dir, *reversed(here.parents), here):
+        path = _first_in(folder)
+        # The user's folder may lie on the way, and one link may lead to another file of the list.
+        if path is not None and (real := os.path.realpath(path)) not in seen:
+            seen.add(real)
+            yield path
+
+
+def _first_in(folder: Path) -> Path | None:
+    for name in _NAMES:
+        path = folder / name
+        try:
+            # A pipe of that name would block whoever reads it.
+            if stat.S_ISREG(path.stat().st_mode):
+                return path
+        except OSError:
+            continue
+    return None
+
+
+def _read(path: Path) -> ContextFile:
+    with open(path, "rb") as file:
+        data = file.read(_MOST_BYTES + 1)
+    truncated = len(data) > _MOST_BYTES
+    text = data[:_MOST_BYTES].decode("utf-8-sig", "ignore" if truncated else "replace")
+    return ContextFile(path, text.replace("\r\n", "\n"), truncated)

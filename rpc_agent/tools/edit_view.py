@@ -1,0 +1,79 @@
+"""Finds text in text, exactly or with every line made plain, and says where in the original it stands. Pure."""
+
+import bisect
+import re
+from collections.abc import Callable, Iterator
+
+from rpc_agent.tools.edit_lines import Line, split_lines
+
+Place = tuple[int, int]
+"""Start and end in characters of the file's text."""
+
+MOST_FINDS = 1000
+"""Counting on would only make the number in the refusal larger."""
+
+PLAIN = str.maketrans(
+    dict.fromkeys("\u2018\u2019\u201a\u201b", "'")
+    | dict.fromkeys("\u201c\u201d\u201e\u201f", '"')
+    | dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2015\u2212", "-")
+    | dict.fromkeys("\u00a0\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u205f\u3000", " ")
+)
+"""What typographic characters become, one for one."""
+
+
+def occurrences(text: str, needle: str) -> list[Place]:
+    places: list[Place] = []
+    at = text.find(needle)
+    while at >= 0 and len(places) < MOST_FINDS:
+        places.append((at, at + len(needle)))
+        at = text.find(needle, at + 1)
+    return places
+
+
+class TextView:
+    """The file with every line made plain and every line end a newline, and the way back from there to the file.
+
+    Making plain replaces characters one by one and shortens a line at its end only, so columns stay the same.
+    """
+
+    def __init__(self, text: str, line_break: re.Pattern[str], plain: Callable[[str], str]) -> None:
+        self._break = line_break
+        self._plain = plain
+        lines = split_lines(text, line_break)
+        if lines[-1].content:
+            # A last line without an end may be quoted with one.
+            lines.append(Line("", ""))
+        self._lengths = [len(line.content) for line in lines]
+        shown = [plain(line.content) for line in lines]
+        self._text = "\n".join(shown)
+        self._starts = _starts(len(line) + 1 for line in shown)
+        self._file_starts = _starts(len(line.content) + len(line.end) for line in lines)
+
+    def find(self, old: str) -> list[Place]:
+        lines = [line.content for line in split_lines(old, self._break)]
+        plain = [self._plain(line) for line in lines]
+        needle = "\n".join(plain)
+        if not needle or (not needle.strip() and plain != lines):
+            return []
+        # Spaces at the end of what is looked for stand for spaces at a line's end, or none there.
+        ends_line = len(plain[-1]) < len(lines[-1])
+        found = [(start, end) for start, end in occurrences(self._text, needle) if self._may_end(end, ends_line)]
+        places = [self._place(start, end, ends_line) for start, end in found]
+        return [(start, end) for start, end in places if start < end]
+
+    def _may_end(self, end: int, ends_line: bool) -> bool:
+        return not ends_line or end == len(self._text) or self._text[end] == "\n"
+
+    def _place(self, start: int, end: int, ends_line: bool) -> Place:
+        first, last = (bisect.bisect_right(self._starts, at) - 1 for at in (start, end))
+        starts_at_end = self._text[start : start + 1] == "\n"
+        start_column = self._lengths[first] if starts_at_end else start - self._starts[first]
+        end_column = self._lengths[last] if ends_line else end - self._starts[last]
+        return self._file_starts[first] + start_column, self._file_starts[last] + end_column
+
+
+def _starts(lengths: Iterator[int]) -> list[int]:
+    starts = [0]
+    for length in lengths:
+        starts.append(starts[-1] + length)
+    return starts[:-1]

@@ -1,0 +1,59 @@
+"""The tool `write`: a whole file, made or replaced at once."""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import anyio.to_thread
+
+from rpc_agent.conversation.json_values import without_lone_surrogates
+from rpc_agent.conversation.tool_spec import ToolSpec
+from rpc_agent.platform.atomic_write import replace_file
+from rpc_agent.tools.base import ToolContext, ToolResult, text_result
+from rpc_agent.tools.failure import ToolFailure, failure_text
+from rpc_agent.tools.function_tool import FunctionTool, object_schema
+from rpc_agent.tools.path_locks import PathLocks
+from rpc_agent.tools.paths import absolute_path, real_path, shown_path
+from rpc_agent.tools.truncation import size_text
+
+_SPEC = ToolSpec(
+    "write",
+    "Write a whole text file: make it, with its folders, or replace everything in it. To change a part of it use edit.",
+    object_schema(
+        {
+            "path": {
+                "type": "string",
+                "minLength": 1,
+                "description": "The file, absolute or from the working directory.",
+            },
+            "content": {"type": "string", "description": "All of the file's new text, written as UTF-8."},
+        },
+        required=("path", "content"),
+    ),
+)
+
+
+def write_tool(locks: PathLocks) -> FunctionTool:
+    async def write(arguments: Mapping[str, Any], context: ToolContext) -> ToolResult:
+        path = absolute_path(arguments["path"], context)
+        data = without_lone_surrogates(arguments["content"]).encode()
+        async with locks.hold(path):
+            existed = await anyio.to_thread.run_sync(_write, path, data)
+        verb = "Replaced" if existed else "Made"
+        return text_result(f"{verb} {shown_path(path, context)} ({size_text(len(data))}).")
+
+    return FunctionTool(spec=_SPEC, access="write", function=write)
+
+
+def _write(path: Path, data: bytes) -> bool:
+    target = real_path(path)
+    try:
+        if target.is_dir():
+            raise ToolFailure(f"{path} is a folder, not a file. Nothing was written.")
+        existed = target.exists()
+        os.makedirs(target.parent, exist_ok=True)
+        replace_file(target, data)
+    except OSError as error:
+        raise ToolFailure(f"{path} was not written: {failure_text(error)}.") from error
+    return existed

@@ -1,0 +1,161 @@
+from pathlib import Path
+
+import pytest
+
+from rpc_agent.permissions.decisions import Allow, Ask, Decision, Refuse, decide, unanswered
+from rpc_agent.permissions.rules import Attempt, Mode, Place, Rule, tighter
+
+PLACE = Place(workspace="/home/ann/work", config_dir="/home/ann/.config/rpc-agent", home="/home/ann")
+
+
+def read(path: str) -> Attempt:
+    return Attempt(tool="read", access="read", place=PLACE, paths=(path,))
+
+
+def write(*paths: str) -> Attempt:
+    return Attempt(tool="write", access="write", place=PLACE, paths=paths)
+
+
+def bash(command: str) -> Attempt:
+    return Attempt(tool="bash", access="execute", place=PLACE, command=command)
+
+
+def kind(decision: Decision) -> str:
+    return type(decision).__name__
+
+
+INSIDE, OUTSIDE = "/home/ann/work/a.py", "/etc/hosts"
+
+
+@pytest.mark.parametrize(
+    ("attempt", "read_only", "ask", "workspace", "allow"),
+    [
+        (read(INSIDE), "Allow", "Allow", "Allow", "Allow"),
+        (read(OUTSIDE), "Allow", "Allow", "Allow", "Allow"),
+        (write(INSIDE), "Refuse", "Ask", "Allow", "Allow"),
+        (write(PLACE.workspace), "Refuse", "Ask", "Allow", "Allow"),
+        (write(OUTSIDE), "Refuse", "Ask", "Ask", "Allow"),
+        # a neighbour that begins with the same letters, and another case, are outside
+        (write("/home/ann/workshop/a"), "Refuse", "Ask", "Ask", "Allow"),
+        (write("/home/ann/Work/a"), "Refuse", "Ask", "Ask", "Allow"),
+        (write(INSIDE, OUTSIDE), "Refuse", "Ask", "Ask", "Allow"),
+        (write(), "Refuse", "Ask", "Ask", "Allow"),
+        (bash("ls"), "Refuse", "Ask", "Ask", "Allow"),
+        # the configuration stays shut in every mode, in whatever case it is written
+        (read("/home/ann/.config/rpc-agent/models.json"), "Refuse", "Refuse", "Refuse", "Refuse"),
+        (read("/home/ann/.config/rpc-agent"), "Refuse", "Refuse", "Refuse", "Refuse"),
+        (read("/home/ann/.CONFIG/rpc-agent/models.json"), "Refuse", "Refuse", "Refuse", "Refuse"),
+        (write("/home/ann/.config/rpc-agent/settings.json"), "Refuse", "Refuse", "Refuse", "Refuse"),
+        (read("/home/ann/.config/rpc-agent-notes"), "Allow", "Allow", "Allow", "Allow"),
+    ],
+)
+def test_without_rules_the_mode_decides(attempt: Attempt, read_only: str, ask: str, workspace: str, allow: str):
+    modes: tuple[Mode, ...] = ("read-only", "ask", "workspace", "allow")
+    assert [kind(decide(mode, [], attempt)) for mode in modes] == [read_only, ask, workspace, allow]
+
+
+def rule(action: str, tool: str, match: str) -> Rule:
+    return Rule(tool, match, action)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("mode", "rules", "attempt", "expected"),
+    [
+        # rules override the mode, both ways
+        ("read-only", [rule("allow", "bash", "git status")], bash("git status"), "Allow"),
+        ("read-only", [rule("allow", "write", "*")], write(INSIDE), "Allow"),
+        ("allow", [rule("deny", "bash", "rm *")], bash("rm -rf x"), "Refuse"),
+        ("allow", [rule("ask", "*", "*")], read(INSIDE), "Ask"),
+        # deny beats ask beats allow, in any order
+        ("allow", [rule("allow", "*", "*"), rule("ask", "bash", "*"), rule("deny", "bash", "git push*")], bash("git push"), "Refuse"),
+        ("allow", [rule("allow", "*", "*"), rule("ask", "bash", "*")], bash("git push"), "Ask"),
+        # the whole command
+        ("ask", [rule("allow", "bash", "git status")], bash("git status --short"), "Ask"),
+        ("ask", [rule("allow", "bash", "git *")], bash("  git status  "), "Allow"),
+        ("ask", [rule("allow", "bash", "npm test*")], bash("npm testament"), "Allow"),
+        ("ask", [rule("allow", "bash", "git *")], bash("GIT status"), "Ask"),
+        # chains never fit an allow rule, not even the widest
+        *[
+            ("ask", [rule("allow", "bash", match)], bash(command), "Ask")
+            for match in ("git *", "*")
+            for command in (
+                "git log; rm -rf x", "git log && rm x", "git log | sh", "git log & rm x", "git log `rm x`",
+                "git log $(rm x)", "git log\nrm x", "git log\rrm x", "git diff <(rm x)", "git log >(rm x)",
+            )
+        ],
+        # but deny and ask rules find their command inside a chain
+        ("allow", [rule("deny", "bash", "rm *")], bash("cd x && rm -rf y"), "Refuse"),
+        ("allow", [rule("deny", "bash", "rm *")], bash("echo $(rm -rf y)"), "Refuse"),
+        ("allow", [rule("deny", "bash", "RM *")], bash("true; rm y"), "Refuse"),
+        ("allow", [rule("ask", "bash", "git push*")], bash("git add . ; git push"), "Ask"),
+        ("allow", [rule("deny", "bash", "rm *")], bash("echo rm x"), "Allow"),
+        # paths: * within a name, ** across names, from the workspace, the root or the home
+        ("ask", [rule("allow", "write", "src/*.py")], write("/home/ann/work/src/a.py"), "Allow"),
+        ("ask", [rule("allow", "write", "./src/*.py")], write("/home/ann/work/src/a.py"), "Allow"),
+        ("ask", [rule("allow", "write", "src/*.py")], write("/home/ann/work/src/x/a.py"), "Ask"),
+        ("ask", [rule("allow", "write", "src/**")], write("/home/ann/work/src/x/a.py"), "Allow"),
+        ("ask", [rule("allow", "write", "src/**/a.py")], write("/home/ann/work/src/a.py"), "Allow"),
+        ("ask", [rule("allow", "write", "src/**")], write("/etc/src/a.py"), "Ask"),
+        ("ask", [rule("allow", "write", "~/notes/**")], write("/home/ann/notes/a"), "Allow"),
+        ("ask", [rule("allow", "write", "/tmp/**")], write("/tmp/a/b"), "Allow"),
+        ("ask", [rule("allow", "write", "/tmp/**")], write("/tmpfile"), "Ask"),
+        ("ask", [rule("allow", "write", "/tmp/a?")], write("/tmp/a/"), "Ask"),
+        ("allow", [rule("deny", "*", "**/.env")], read("/home/ann/work/.env"), "Refuse"),
+        ("allow", [rule("deny", "*", "**/.env")], read("/home/ann/work/x/.ENV"), "Refuse"),
+        ("allow", [rule("deny", "*", "secret/**")], read("/home/ann/work/secret"), "Refuse"),
+        ("allow", [rule("deny", "write", "**/.env")], read("/home/ann/work/.env"), "Allow"),
+        # every path must be allowed, one denied is enough
+        ("ask", [rule("allow", "write", "/tmp/**")], write("/tmp/a", "/etc/a"), "Ask"),
+        ("allow", [rule("deny", "write", "/etc/**")], write("/tmp/a", "/etc/a"), "Refuse"),
+        # in an allow rule case counts
+        ("ask", [rule("allow", "write", "/tmp/**")], write("/TMP/a"), "Ask"),
+        # names of tools are globs too
+        ("ask", [rule("allow", "mcp_*", "*")], Attempt(tool="mcp_x", access="execute", place=PLACE), "Allow"),
+        ("ask", [rule("allow", "mcp_*", "x")], Attempt(tool="mcp_x", access="execute", place=PLACE), "Ask"),
+        ("allow", [rule("deny", "mcp_*", "*")], Attempt(tool="mcp_x", access="execute", place=PLACE), "Refuse"),
+        # a rule may open the configuration; the user wrote it
+        ("ask", [rule("allow", "read", "~/.config/rpc-agent/AGENTS.md")], read("/home/ann/.config/rpc-agent/AGENTS.md"), "Allow"),
+        # characters of regular expressions are themselves
+        ("ask", [rule("allow", "bash", "a.c")], bash("abc"), "Ask"),
+    ],
+)  # fmt: skip
+def test_rules_decide_before_the_mode(mode: Mode, rules: list[Rule], attempt: Attempt, expected: str):
+    assert kind(decide(mode, rules, attempt)) == expected
+
+
+def test_windows_paths_are_understood():
+    place = Place(workspace="C:\\work", config_dir="C:\\Users\\ann\\rpc-agent", home="C:\\Users\\ann")
+
+    def attempt(path: str) -> Attempt:
+        return Attempt(tool="write", access="write", place=place, paths=(path,))
+
+    assert decide("workspace", [], attempt("C:\\work\\src\\a.py")) == Allow()
+    assert decide("workspace", [], attempt("D:\\work\\a.py")) == Ask()
+    assert decide("ask", [Rule("write", "src/**", "allow")], attempt("C:\\work\\src\\a.py")) == Allow()
+    assert decide("ask", [Rule("write", "C:/tmp/*", "allow")], attempt("C:\\tmp\\a")) == Allow()
+    assert kind(decide("allow", [], attempt("c:\\users\\ann\\RPC-agent\\models.json"))) == "Refuse"
+
+
+def test_a_refusal_says_how_to_allow_it():
+    refusal = decide("read-only", [], write(INSIDE))
+    assert isinstance(refusal, Refuse)
+    for way in ("write was not run", "--permissions allow", "set_permissions", "settings.json"):
+        assert way in refusal.reason
+    assert "--permissions allow" in unanswered(bash("ls")).reason
+
+
+def test_a_denial_names_its_rule():
+    refusal = decide("allow", [Rule("bash", "rm *", "deny")], bash("rm x"))
+    assert isinstance(refusal, Refuse)
+    assert '{"tool": "bash", "match": "rm *"}' in refusal.reason
+
+
+def test_of_two_modes_the_tighter_one_counts():
+    assert tighter("allow", "workspace") == tighter("workspace", "allow") == "workspace"
+    assert tighter("ask", "read-only") == "read-only"
+
+
+def test_the_package_is_pure():
+    package = Path(__file__).parents[2] / "rpc_agent" / "permissions"
+    text = "".join(path.read_text() for path in package.glob("*.py"))
+    assert [word for word in ("import os", "import anyio", "open(", "environ[") if word in text] == []

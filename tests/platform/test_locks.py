@@ -1,0 +1,85 @@
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from rpc_agent.platform.locks import holder_pid, try_lock
+
+HOLDER = """
+import sys, pathlib
+from rpc_agent.platform.locks import try_lock
+lock = try_lock(pathlib.Path(sys.argv[1]))
+print("held" if lock else "free", flush=True)
+sys.stdin.read()
+"""
+
+
+def test_only_one_holds_a_lock_at_a_time(tmp_path: Path):
+    path = tmp_path / "s.lock"
+    with try_lock(path) as lock:
+        assert lock is not None
+        assert try_lock(path) is None
+        assert holder_pid(path) == os.getpid()
+    again = try_lock(path)
+    assert again is not None
+    again.release()
+
+
+def test_a_released_lock_leaves_no_file_and_may_be_released_twice(tmp_path: Path):
+    path = tmp_path / "s.lock"
+    lock = try_lock(path)
+    assert lock is not None
+    lock.release()
+    lock.release()
+    assert list(tmp_path.iterdir()) == []
+    assert holder_pid(path) is None
+
+
+def test_a_lock_taken_after_the_old_file_was_removed_is_not_shared(tmp_path: Path):
+    path = tmp_path / "s.lock"
+    first = try_lock(path)
+    assert first is not None
+    path.unlink()
+    second = try_lock(path)
+    assert second is not None
+    # The first one holds a file without a name; it must not take the name of the second away.
+    first.release()
+    assert path.exists()
+    assert try_lock(path) is None
+    second.release()
+
+
+@pytest.mark.parametrize("end", ["kill", "exit"])
+def test_the_lock_of_another_process_counts_until_it_is_dead(tmp_path: Path, end: str):
+    path = tmp_path / "s.lock"
+    with subprocess.Popen(
+        [sys.executable, "-c", HOLDER, str(path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as owner:
+        assert owner.stdout is not None and owner.stdin is not None
+        assert owner.stdout.readline() == b"held\n"
+        assert try_lock(path) is None
+        assert holder_pid(path) == owner.pid
+        if end == "kill":
+            owner.kill()
+        else:
+            owner.stdin.close()
+        owner.wait(10)
+    lock = try_lock(path)
+    assert lock is not None
+    lock.release()
+
+
+def test_a_stale_file_with_the_pid_of_a_living_process_is_free(tmp_path: Path):
+    path = tmp_path / "s.lock"
+    path.write_bytes(b"1\n")
+    lock = try_lock(path)
+    assert lock is not None
+    assert holder_pid(path) == os.getpid()
+    lock.release()
+
+
+def test_a_folder_that_is_not_there_is_an_error_of_the_system(tmp_path: Path):
+    with pytest.raises(FileNotFoundError):
+        try_lock(tmp_path / "missing" / "s.lock")

@@ -1,0 +1,40 @@
+from pathlib import Path
+
+import pytest
+
+from rpc_agent.platform.paths import config_dir, data_dir, sessions_dir
+
+HOME = Path("/home/ann")
+
+
+@pytest.mark.parametrize(
+    ("platform", "environment", "config", "data"),
+    [
+        ("linux", {}, HOME / ".config/rpc-agent", HOME / ".local/share/rpc-agent"),
+        ("linux", {"XDG_CONFIG_HOME": "/c", "XDG_DATA_HOME": "/d"}, Path("/c/rpc-agent"), Path("/d/rpc-agent")),
+        (
+            "linux",
+            {"XDG_CONFIG_HOME": "c", "XDG_DATA_HOME": ""},
+            HOME / ".config/rpc-agent",
+            HOME / ".local/share/rpc-agent",
+        ),
+        ("darwin", {}, HOME / "Library/Application Support/rpc-agent", HOME / "Library/Application Support/rpc-agent"),
+        ("win32", {}, HOME / "AppData/Roaming/rpc-agent", HOME / "AppData/Local/rpc-agent"),
+        ("win32", {"APPDATA": "/r", "LOCALAPPDATA": "/l"}, Path("/r/rpc-agent"), Path("/l/rpc-agent")),
+    ],
+)
+def test_each_system_has_its_folders(platform: str, environment: dict[str, str], config: Path, data: Path):
+    assert config_dir(environment, home=HOME, platform=platform) == config
+    assert data_dir(environment, home=HOME, platform=platform) == data
+    assert sessions_dir(environment, home=HOME, platform=platform) == data / "sessions"
+
+
+def test_the_variables_of_rpc_agent_win_over_the_system():
+    environment = {"RPC_AGENT_CONFIG_DIR": "/own/config", "RPC_AGENT_SESSION_DIR": "~/own", "XDG_CONFIG_HOME": "/c"}
+    assert config_dir(environment, home=HOME) == Path("/own/config")
+    assert sessions_dir(environment, home=HOME) == HOME / "own"
+
+
+def test_a_relative_variable_starts_at_the_working_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.chdir(tmp_path)
+    assert config_dir({"RPC_AGENT_CONFIG_DIR": "conf"}) == tmp_path / "conf"
