@@ -12,7 +12,8 @@ import anyio
 
 from rpc_agent.agent.abort import Abort
 from rpc_agent.compaction.asking import SummaryModel
-from rpc_agent.compaction.compact import CompactionOutcome, CompactionProgress as Step, compact, compaction_fields
+from rpc_agent.compaction.compact import CompactionOutcome, compact, compaction_fields
+from rpc_agent.compaction.compact import CompactionProgress as Step
 from rpc_agent.compaction.plan import CompactionPlan, plan_compaction
 from rpc_agent.compaction.policy import CompactionBudget, limits
 from rpc_agent.conversation.json_values import JsonObject
@@ -35,7 +36,6 @@ from rpc_agent.runtime.session_log import SessionLog
 from rpc_agent.runtime.summary_call import SummaryCaller
 from rpc_agent.session.entries import CompactionEntry
 from rpc_agent.settings import CompactionSettings
-
 
 MakeCaller = Callable[[Model, ChatModel, Callable[[int], None]], SummaryCaller]
 """A way to ask this model; the last argument hears how many characters of the summary have come."""

@@ -21,13 +21,7 @@ class PermissionGate:
 
     async def refuse(self, tool: Tool, call: ToolCallBlock, cwd: Path) -> ToolResult | None:
         """None lets the call pass; else the result it gets instead, which says how to allow it."""
-        attempt = Attempt(
-            tool=tool.spec.name,
-            access=tool.access,
-            place=Place(os.path.realpath(cwd), self._config_dir, os.path.realpath(Path.home())),
-            paths=_paths(call, cwd),
-            command=_text(call, "command"),
-        )
+        attempt = self._attempt(tool, call, cwd)
         decision = decide(self._mode(), self._rules, attempt)
         match decision:
             case Allow():
@@ -37,6 +31,15 @@ class PermissionGate:
             case _:
                 # No client can be asked yet, so the safe answer stands.
                 return error_result(unanswered(attempt).reason)
+
+    def _attempt(self, tool: Tool, call: ToolCallBlock, cwd: Path) -> Attempt:
+        return Attempt(
+            tool=tool.spec.name,
+            access=tool.access,
+            place=Place(os.path.realpath(cwd), self._config_dir, os.path.realpath(Path.home())),
+            paths=_paths(call, cwd),
+            command=_text(call, "command"),
+        )
 
 
 def _paths(call: ToolCallBlock, cwd: Path) -> tuple[str, ...]:

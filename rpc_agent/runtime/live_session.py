@@ -4,12 +4,18 @@ The parts: `log` (entries), `models` (which model), `context` (what it is sent),
 """
 
 import secrets
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
+from rpc_agent.context.projection import is_editable, latest_compaction
 from rpc_agent.conversation.blocks import UserBlock
+from rpc_agent.conversation.json_values import JsonObject
 from rpc_agent.conversation.models import Model
-from rpc_agent.errors import InvalidValue, LeafMoved, SessionBusy, SessionReadOnly
+from rpc_agent.errors import EntryNotOnBranch, InvalidValue, LeafMoved, NotEditable, SessionBusy, SessionReadOnly
+from rpc_agent.permissions.rules import Mode as PermissionMode
+from rpc_agent.runtime.auto_compaction import AutoCompaction
 from rpc_agent.runtime.broadcast import Broadcast
 from rpc_agent.runtime.compactor import Compacted, CompactionOptions, Compactor
 from rpc_agent.runtime.events import ModelChanged, SessionInfoChanged, ThinkingLevelChanged
@@ -19,7 +25,10 @@ from rpc_agent.runtime.navigator import Navigated, NavigationOptions, Navigator
 from rpc_agent.runtime.run import RunLimits
 from rpc_agent.runtime.run_control import Accepted, Behavior, LastRun, RunControl
 from rpc_agent.runtime.session_log import SessionLog
-from rpc_agent.permissions.rules import Mode as PermissionMode
+from rpc_agent.runtime.session_settings import Scope, SessionSettings
+from rpc_agent.runtime.user_shell import UserShell
+from rpc_agent.session.entries import CompactionEntry
+from rpc_agent.session.names import clean_name
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,6 +74,9 @@ class SessionParts:
     runs: RunControl
     compactor: Compactor
     navigator: Navigator
+    shell: UserShell
+    auto_compaction: AutoCompaction
+    settings: SessionSettings
     broadcast: Broadcast
     cwd: Path
     switches: Switches
@@ -80,6 +92,7 @@ class LiveSession:
         self.models = parts.models
         self.context = parts.context
         self.compactor = parts.compactor
+        self.shell = parts.shell
         self.stream_id = secrets.token_hex(8)
         """Random per life of the session: sequence numbers of another life mean nothing in this one."""
 
@@ -132,7 +145,7 @@ class LiveSession:
         limits: RunLimits,
     ) -> Accepted:
         """Accept a message. Raises SessionBusy, SessionReadOnly, NoModel, AuthMissing; then nothing happened."""
-        self._require_writable()
+        self.require_writable()
         self.models.require()
         if self.runs.is_running or self.is_occupied:
             if behavior is None:
@@ -142,7 +155,7 @@ class LiveSession:
 
     def continue_run(self) -> Accepted:
         """Go on without a new message, after an error or an abort."""
-        self._require_writable()
+        self.require_writable()
         self._require_free()
         if not self.log.projection.messages:
             raise InvalidValue("sessionId", "the session has no messages yet: send a prompt")
@@ -154,6 +167,7 @@ class LiveSession:
         await self.idle()
 
     def request_abort(self) -> None:
+        """Stop the run, any compaction and any navigation; the user's own commands go on."""
         self.runs.request_abort()
         self.compactor.request_abort()
         self.parts.navigator.request_abort()
@@ -172,7 +186,7 @@ class LiveSession:
 
         Raises NothingToCompact, AlreadyCompacted, NoModel, CompactionCancelled, CompactionFailed.
         """
-        self._require_writable()
+        self.require_writable()
         with self.compactor.manually():
             self.runs.request_abort()
             await self.runs.idle()
@@ -184,9 +198,36 @@ class LiveSession:
                 if came_meanwhile:
                     self.runs.run_queued()
 
+    def undo_compaction(self, entry_id: str | None) -> str | None:
+        """Move the leaf above a compaction (default: the newest on the branch); returns the leaf before.
+
+        The context is then what it was, and the threshold rests. Raises SessionBusy, EntryNotFound, EntryNotOnBranch,
+        InvalidValue.
+        """
+        self.require_writable()
+        self._require_free()
+        compaction = self._compaction(entry_id)
+        previous = self.log.leaf_id
+        self.log.move_leaf(compaction.parent_id)
+        self.parts.auto_compaction.rest()
+        return previous
+
+    def _compaction(self, entry_id: str | None) -> CompactionEntry:
+        newest = latest_compaction(self.log.path)
+        if entry_id is None:
+            if newest is None:
+                raise InvalidValue("entryId", "there is no compaction on the active branch to undo")
+            return newest
+        entry = self.log.store.get(entry_id)
+        if not isinstance(entry, CompactionEntry):
+            raise InvalidValue("entryId", f"entry {entry_id!r} is no compaction")
+        if entry.id not in {each.id for each in self.log.store.whole_branch()}:
+            raise EntryNotOnBranch(entry_id)
+        return entry
+
     async def navigate(self, target_id: str | None, options: NavigationOptions) -> Navigated:
         """Raises SessionBusy, EntryNotFound, BranchSummaryFailed."""
-        self._require_writable()
+        self.require_writable()
         self._require_free()
         return await self.parts.navigator.navigate(target_id, options)
 
@@ -204,31 +245,91 @@ class LiveSession:
 
     def set_model(self, provider: str, model_id: str) -> Model:
         """Raises ModelNotFound. The choice is an entry, so it comes back with the session."""
-        self._require_writable()
-        model = self.models.find(provider, model_id)
+        self.require_writable()
+        return self._use(self.models.find(provider, model_id))
+
+    def cycle_model(self) -> Model | None:
+        """The next model that could answer; None when there is no other."""
+        self.require_writable()
+        model = self.models.next_model()
+        return None if model is None else self._use(model)
+
+    def _use(self, model: Model) -> Model:
         self.log.append("model_change", {"provider": model.provider, "modelId": model.id})
         self.models.select(model)
         self.parts.broadcast.emit(ModelChanged(model))
         return model
 
     def set_thinking_level(self, level: str) -> None:
-        self._require_writable()
-        self.models.select_thinking(level)
-        self.log.append("thinking_level_change", {"thinkingLevel": level})
-        self.parts.broadcast.emit(ThinkingLevelChanged(level))
+        """Raises InvalidValue. A level that the model cannot do becomes the nearest below."""
+        self.require_writable()
+        possible = self.models.nearest_level(level)
+        self.log.append("thinking_level_change", {"thinkingLevel": possible})
+        self.models.select_thinking(possible)
+        self.parts.broadcast.emit(ThinkingLevelChanged(possible))
+
+    def cycle_thinking_level(self) -> str | None:
+        """The next level of the model; None when it has only one."""
+        level = self.models.next_level()
+        if level is not None:
+            self.set_thinking_level(level)
+        return level
+
+    def update_settings(self, patch: Mapping[str, Any], scope: Scope) -> None:
+        """Change settings for this session or in a file; what the session can change at work it takes up at once.
+
+        Raises InvalidValue naming the field, StorageFailed.
+        """
+        held, switches = self.parts.settings, self.parts.switches
+        before = held.current
+        held.update(patch, scope)
+        now = held.current
+        # A switch that the client threw stays as it is unless this very update changes the setting behind it.
+        if now.compaction.enabled != before.compaction.enabled:
+            switches.auto_compaction = now.compaction.enabled
+        if now.retry.enabled != before.retry.enabled:
+            switches.auto_retry = now.retry.enabled
+        if now.permissions.mode != before.permissions.mode and now.permissions.mode is not None:
+            switches.permissions = now.permissions.mode
+        self.runs.inbox.steering_mode = now.steering_mode
+        self.runs.inbox.follow_up_mode = now.follow_up_mode
 
     def set_name(self, name: str) -> None:
         """Empty clears the name."""
-        self._require_writable()
-        self.log.append("session_info", {"name": " ".join(name.split())})
+        self.require_writable()
+        self.log.append("session_info", {"name": clean_name(name)})
         self.parts.broadcast.emit(SessionInfoChanged(self.log.store.session_name))
 
+    def set_label(self, target_id: str, label: str | None) -> str:
+        """Label an entry, or take its label away; returns the id of the label's own entry. Raises EntryNotFound."""
+        self.require_writable()
+        self.log.store.get(target_id)
+        fields = {"targetId": target_id} if label is None else {"targetId": target_id, "label": label}
+        return self.log.append("label", fields).id
+
+    def edit_context(self, target_id: str, replacement: JsonObject | None) -> str:
+        """Leave a message out of the context (None), or replace its content; returns the edit's entry id.
+
+        Raises EntryNotFound, EntryNotOnBranch, NotEditable.
+        """
+        self.require_writable()
+        target = self.log.store.get(target_id)
+        if target.id not in {entry.id for entry in self.log.store.whole_branch()}:
+            raise EntryNotOnBranch(target_id)
+        if not is_editable(target):
+            raise NotEditable(
+                "Only messages of the user, the model, tools and extensions can be edited.", entryId=target_id
+            )
+        return self.log.append("context_edit", {"targetId": target_id, "replacement": replacement}).id
+
     async def close(self) -> None:
+        self.shell.abort()
         await self.abort()
         await self.log.sync()
         self.log.store.close()
 
-    def _require_writable(self) -> None:
+    def require_writable(self) -> None:
+        """Raises SessionReadOnly."""
         if self.log.store.read_only:
             raise SessionReadOnly("The session is open read-only: fork it to go on in a copy.")
 

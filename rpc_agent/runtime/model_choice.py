@@ -1,9 +1,14 @@
 """Which model answers in this session, and how hard it thinks. Remembers the choice; the catalog knows the models."""
 
+from collections.abc import Sequence
+from typing import TypeVar
+
 from rpc_agent.conversation.models import THINKING_LEVELS, Model
 from rpc_agent.errors import InvalidValue, NoModel
 from rpc_agent.providers.base import ChatModel
 from rpc_agent.providers.catalog import Catalog, Choice
+
+T = TypeVar("T")
 
 
 class ModelChoice:
@@ -43,7 +48,31 @@ class ModelChoice:
     def select(self, model: Model) -> None:
         self._choice = Choice(model)
 
-    def select_thinking(self, level: str) -> None:
+    def next_model(self) -> Model | None:
+        """The one after the current in the order of `available`, round and round; None when there is no other."""
+        return _after(self.available(), self.model)
+
+    def thinking_levels(self) -> Sequence[str]:
+        """What the current model can do, from little to much."""
+        return THINKING_LEVELS if self.model is not None and self.model.reasoning else THINKING_LEVELS[:1]
+
+    def nearest_level(self, level: str) -> str:
+        """`level`, or the nearest below it that the model can do. Raises InvalidValue for a level nobody knows."""
         if level not in THINKING_LEVELS:
-            raise InvalidValue("level", f"one of {', '.join(THINKING_LEVELS)}, not {level!r}")
+            raise InvalidValue("level", f"must be one of {', '.join(THINKING_LEVELS)}, not {level!r}")
+        possible = self.thinking_levels()
+        return next(each for each in reversed(THINKING_LEVELS[: THINKING_LEVELS.index(level) + 1]) if each in possible)
+
+    def next_level(self) -> str | None:
+        return _after(self.thinking_levels(), self.thinking_level)
+
+    def select_thinking(self, level: str) -> None:
         self.thinking_level = level
+
+
+def _after(choices: Sequence[T], current: T | None) -> T | None:
+    """The choice after `current`, the first after the last; None when that is the same or there is none."""
+    if not choices or list(choices) == [current]:
+        return None
+    place = choices.index(current) if current in choices else -1
+    return choices[(place + 1) % len(choices)]

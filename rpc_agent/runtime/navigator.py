@@ -70,6 +70,7 @@ class Navigator:
         self._emit = emit
         self._active: Abort | None = None
         self._idle = anyio.Event()
+        self.last_was_aborted = False
 
     @property
     def is_navigating(self) -> bool:
@@ -81,6 +82,13 @@ class Navigator:
             return False
         self._active.request()
         return True
+
+    async def abort(self) -> bool:
+        """Stop the summary at work and wait for its end; whether it was stopped and not done already."""
+        if not self.request_abort():
+            return False
+        await self.idle()
+        return self.last_was_aborted
 
     def cancel(self) -> None:
         self.request_abort()
@@ -125,7 +133,8 @@ class Navigator:
             raise
         finally:
             self._active = None
-            self._emit(BranchSummaryEnd(entry is None and error is None, entry, error))
+            self.last_was_aborted = entry is None and error is None
+            self._emit(BranchSummaryEnd(self.last_was_aborted, entry, error))
             self._idle.set()
         return Navigated(leaf_id=self._log.leaf_id, editor_text=editor_text, summary_entry=entry)
 

@@ -6,6 +6,7 @@ answer is stored, the turn ends, and agent_settled is sent exactly once, whateve
 
 import logging
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -158,6 +159,9 @@ class Run:
             current.stop_reason = self.ending.stop_reason
             current.error_message = self.ending.error_message
             current.error_reason = self.ending.error_reason
+        with suppress(StorageFailed):
+            # A run that failed has told why already; what waited for its turn's end is written if it can be.
+            self._before_turn_end()
         if self._is_attempting:
             self._emit(AgentEnd(tuple(self._added), will_retry=False))
         self._emit(AgentSettled(self.ending.aborted, self.ending.stop_reason))
@@ -288,5 +292,3 @@ class Run:
 
 def queue_update(inbox: Inbox) -> QueueUpdate:
     return QueueUpdate([m.text for m in inbox.steering], [m.text for m in inbox.follow_ups])
-
-

@@ -129,7 +129,7 @@ class RunControl:
     ) -> Accepted:
         if self._run is not None:
             raise SessionBusy(
-                "A run is at work. Send the message with streamingBehavior \"steer\" or \"followUp\", or abort first."
+                'A run is at work. Send the message with streamingBehavior "steer" or "followUp", or abort first.'
             )
         run = self._make_run()
         self._run = run
@@ -141,9 +141,7 @@ class RunControl:
 
         return Accepted("started", exchange, run.run_id, begin)
 
-    async def _work(
-        self, run: Run, first: Sequence[QueuedMessage], limits: RunLimits, *, stopping: bool
-    ) -> None:
+    async def _work(self, run: Run, first: Sequence[QueuedMessage], limits: RunLimits, *, stopping: bool) -> None:
         self._broadcast.run_id = run.run_id
         try:
             await run.execute(first, limits, stopping=stopping)

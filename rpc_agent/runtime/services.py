@@ -48,9 +48,14 @@ class Services:
     identity: SystemIdentity
     spawn: Spawn
 
-    def settings(self, cwd: Path) -> Settings:
-        """The effective settings in `cwd`, read anew. Nothing in an untrusted project is read."""
-        return load_settings(self.launch.config_dir, self._trusted_project(cwd), command_line=self.launch.as_settings())
+    def settings(self, cwd: Path, *, session: Mapping[str, Any] | None = None) -> Settings:
+        """The effective settings in `cwd`, read anew; `session` is what one session was told beside them.
+
+        Nothing in an untrusted project is read.
+        """
+        return load_settings(
+            self.launch.config_dir, self._trusted_project(cwd), session=session, command_line=self.launch.as_settings()
+        )
 
     def catalog(self, cwd: Path) -> Catalog:
         return load_catalog(self.launch.config_dir, self.environment, self._trusted_project(cwd))

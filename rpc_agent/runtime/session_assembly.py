@@ -10,7 +10,7 @@ from rpc_agent.agent.inbox import Inbox
 from rpc_agent.agent.loop import Machinery
 from rpc_agent.agent.retry import RetryPolicy
 from rpc_agent.context.system_prompt import ContextFile, PromptInputs, prompt_sections
-
+from rpc_agent.context.token_classes import CLASSES
 from rpc_agent.context.tokens import SIMPLE
 from rpc_agent.conversation.models import Model
 from rpc_agent.permissions.environment import child_environment
@@ -30,8 +30,10 @@ from rpc_agent.runtime.run import Run
 from rpc_agent.runtime.run_control import RunControl
 from rpc_agent.runtime.services import Services
 from rpc_agent.runtime.session_log import SessionLog
+from rpc_agent.runtime.session_settings import SessionSettings
 from rpc_agent.runtime.summary_call import SummaryCaller
 from rpc_agent.runtime.toolbox import SessionToolbox
+from rpc_agent.runtime.user_shell import UserShell
 from rpc_agent.settings import CompactionSettings, Settings
 from rpc_agent.storage.session_store import SessionStore
 from rpc_agent.tools.builtin import builtin_tools
@@ -76,7 +78,7 @@ class _Assembly:
     ) -> None:
         self.wishes = wishes
         self.cwd = cwd
-        self.settings = settings
+        self.held = SessionSettings(services, cwd, settings)
         self.services = services
         self.identity = services.identity
         self.broadcast = Broadcast()
@@ -88,10 +90,24 @@ class _Assembly:
         )
         self.log = SessionLog(store, self.emit)
         self.models = ModelChoice(catalog, wishes.choice, thinking_level=wishes.thinking_level)
-        self.toolbox = self._toolbox(catalog)
+        self.environment = child_environment(services.environment, catalog.secret_variables(), settings.shell.pass_env)
+        self.toolbox = self._toolbox()
         self.context = self._context(store.session_id)
         self.inbox = Inbox(settings.steering_mode, settings.follow_up_mode)
         self.exchanges = Exchanges()
+        self.shell = UserShell(
+            self.log,
+            cwd=cwd,
+            environment=self.environment,
+            shell=lambda: self.settings.shell.path,
+            is_running=lambda: self.broadcast.run_id is not None,
+            now_ms=self.identity.now_ms,
+            emit=self.emit,
+        )
+
+    @property
+    def settings(self) -> Settings:
+        return self.held.current
 
     def session(self) -> LiveSession:
         compactor = Compactor(
@@ -128,12 +144,15 @@ class _Assembly:
                 compactor=compactor,
                 navigator=self._navigator(),
                 broadcast=self.broadcast,
+                shell=self.shell,
+                auto_compaction=auto,
+                settings=self.held,
                 cwd=self.cwd,
                 switches=self.switches,
             )
         )
 
-    def _toolbox(self, catalog: Catalog) -> SessionToolbox:
+    def _toolbox(self) -> SessionToolbox:
         settings = self.settings
         gate = PermissionGate(
             lambda: self.switches.permissions,
@@ -146,9 +165,7 @@ class _Assembly:
             ToolRegistry(tool for tool in tools if wanted is None or tool.spec.name in wanted),
             gate,
             cwd=self.cwd,
-            environment=child_environment(
-                self.services.environment, catalog.secret_variables(), settings.shell.pass_env
-            ),
+            environment=self.environment,
         )
 
     def _context(self, session_id: str) -> ModelContext:
@@ -164,7 +181,7 @@ class _Assembly:
             self.log,
             self.models,
             self.toolbox,
-            rule=SIMPLE,
+            rule=SIMPLE if self.settings.tokens_estimate == "simple" else CLASSES,
             images_blocked=self.settings.images_block,
             sections=lambda: sections,
             routing_id=session_id,
@@ -222,7 +239,7 @@ class _Assembly:
             exchanges=self.exchanges,
             retry_policy=self._retry_policy,
             emit=self.emit,
-            before_turn_end=lambda: None,
+            before_turn_end=self.shell.flush,
         )
 
     def _retry_policy(self) -> RetryPolicy:

@@ -11,9 +11,11 @@ from rpc_agent.providers.catalog import Catalog, Choice
 from rpc_agent.runtime.live_session import LiveSession
 from rpc_agent.runtime.services import Services
 from rpc_agent.runtime.session_assembly import SessionWishes, assemble
+from rpc_agent.runtime.trust import write_trust
 from rpc_agent.session.branch_state import BranchState, branch_state
 from rpc_agent.session.warnings import SessionWarning
 from rpc_agent.settings import Settings
+from rpc_agent.storage.copies import clone_session, fork_session
 from rpc_agent.storage.listing import SessionDirectory
 from rpc_agent.storage.paths import sessions_dir
 from rpc_agent.storage.session_store import SessionStore
@@ -48,9 +50,7 @@ class SessionRegistry:
     def get(self, session_id: str) -> LiveSession:
         session = self._open.get(session_id)
         if session is None:
-            raise SessionNotFound(
-                f"No open session {session_id!r}. Open it with open_session.", sessionId=session_id
-            )
+            raise SessionNotFound(f"No open session {session_id!r}. Open it with open_session.", sessionId=session_id)
         return session
 
     def directory(self, cwd: Path | None = None) -> SessionDirectory:
@@ -90,17 +90,22 @@ class SessionRegistry:
 
     def open(self, path: Path, *, cwd: Path | None, read_only: bool) -> tuple[LiveSession, list[SessionWarning]]:
         """Raises SessionNotFound, SessionLocked, SessionUnreadable."""
-        resolved = path.expanduser().resolve()
-        for session in self:
-            if session.log.store.path is not None and session.log.store.path.resolve() == resolved:
-                return session, session.log.store.warnings
+        known = self.find_open(path)
+        if known is not None:
+            return known, known.log.store.warnings
         store = SessionStore.open(
-            resolved,
+            path.expanduser().resolve(),
             identity=self._services.identity,
             read_only=read_only,
             cwd=str(cwd or self._services.launch.cwd),
         )
         return self.adopt(store, cwd), store.warnings
+
+    def find_open(self, path: Path) -> LiveSession | None:
+        """The open session that is kept in this file."""
+        resolved = path.expanduser().resolve()
+        held = (session for session in self if session.log.store.path is not None)
+        return next((each for each in held if Path(each.log.store.path or "").resolve() == resolved), None)
 
     def adopt(self, store: SessionStore, cwd: Path | None = None) -> LiveSession:
         """Make a live session of a store that was just opened or copied."""
@@ -111,6 +116,26 @@ class SessionRegistry:
         except BaseException:
             store.close()
             raise
+
+    def fork(self, source: LiveSession, entry_id: str) -> tuple[LiveSession, str]:
+        """A new session with everything before a user message, and that message's text. Raises EntryNotFound."""
+        store, text = fork_session(
+            source.log.store, entry_id, self._copy_directory(source), identity=self._services.identity
+        )
+        return self.adopt(store, source.parts.cwd), text
+
+    def clone(self, source: LiveSession) -> LiveSession:
+        """A new session with the active branch of another."""
+        store = clone_session(source.log.store, self._copy_directory(source), identity=self._services.identity)
+        return self.adopt(store, source.parts.cwd)
+
+    def _copy_directory(self, source: LiveSession) -> Path | None:
+        """A copy of a session without a file has none either."""
+        return None if source.log.store.path is None else self._sessions_dir(source.parts.settings.current)
+
+    def trust(self, cwd: Path, trusted: bool) -> None:
+        """Remember whether a project's own configuration is read; sessions opened from now on follow it."""
+        write_trust(self._services.launch.config_dir, cwd, trusted)
 
     async def close(self, session: LiveSession) -> None:
         """Stop what it does and give its file free."""
@@ -126,9 +151,7 @@ class SessionRegistry:
             tools=wanted.tools,
             system_prompt=wanted.system_prompt,
         )
-        session = assemble(
-            store, wishes, cwd=cwd, settings=settings, catalog=catalog, services=self._services
-        )
+        session = assemble(store, wishes, cwd=cwd, settings=settings, catalog=catalog, services=self._services)
         self._open[session.session_id] = session
         return session
 

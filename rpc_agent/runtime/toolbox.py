@@ -53,7 +53,5 @@ class SessionToolbox:
             refusal = await self._gate.refuse(tool, call, self._cwd)
             if refusal is not None:
                 return refusal
-        context = ToolContext(
-            cwd=self._cwd, tool_call_id=call["id"], update=update, environment=self._environment
-        )
+        context = ToolContext(cwd=self._cwd, tool_call_id=call["id"], update=update, environment=self._environment)
         return await self._registry.run(call, context)

@@ -29,9 +29,7 @@ _EXEMPT = ("abort", "ping")
 
 def serve(options: ServeOptions) -> int:
     """Serve until the input ends, the client says so, or the process is told to stop. Returns the exit code."""
-    transport = StdioTransport(
-        *claim_stdio(), framing=options.framing, max_message_bytes=options.max_message_bytes
-    )
+    transport = StdioTransport(*claim_stdio(), framing=options.framing, max_message_bytes=options.max_message_bytes)
     return asyncio.run(_serve(App(options, transport, os.environ, on_overdue=_die)))
 
 
@@ -97,7 +95,9 @@ class App:
         """In a thread: the imports, then the wiring."""
         from rpc_agent.server.engine import Engine  # noqa: PLC0415 - 100 ms that the first answer must not wait for
 
-        self._engine = Engine(self._options, self._peer, lambda: self._handshake.capabilities, self._spawn, self._environment)
+        self._engine = Engine(
+            self._options, self._peer, lambda: self._handshake.capabilities, self._spawn, self._environment
+        )
         return {**self._engine.handlers(), "shutdown": self._shutdown, "exit": self._exit, "initialized": _accept}
 
     def _spawn(self, work: Callable[[], Awaitable[None]]) -> None:

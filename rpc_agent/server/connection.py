@@ -14,9 +14,7 @@ from rpc_agent.server.session_feed import SessionFeed
 class Connection:
     """`capabilities` is asked each time: a second `initialize` replaces them."""
 
-    def __init__(
-        self, peer: Peer, registry: SessionRegistry, capabilities: Callable[[], ClientCapabilities]
-    ) -> None:
+    def __init__(self, peer: Peer, registry: SessionRegistry, capabilities: Callable[[], ClientCapabilities]) -> None:
         self.peer = peer
         self.registry = registry
         self.capabilities = capabilities

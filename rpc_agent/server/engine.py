@@ -17,7 +17,7 @@ from rpc_agent.runtime.session_registry import SessionRegistry
 from rpc_agent.server.capabilities import ClientCapabilities
 from rpc_agent.server.connection import Connection
 from rpc_agent.server.dispatch import bind
-from rpc_agent.server.handlers import compaction, history, models, runs, sessions
+from rpc_agent.server.handlers import compaction, history, models, runs, sessions, settings, tree
 from rpc_agent.server.options import ServeOptions
 
 _STOP_SECONDS = 3.0
@@ -46,9 +46,10 @@ class Engine:
         self.connection = Connection(peer, self.registry, capabilities)
 
     def handlers(self) -> Mapping[str, Handler]:
-        resources = (sessions, history, runs, compaction, models)
+        resources = (sessions, history, runs, compaction, tree, models, settings)
         session_handlers = {name: h for module in resources for name, h in module.SESSION_HANDLERS.items()}
-        return bind(self.connection, session_handlers, sessions.CONNECTION_HANDLERS)
+        connection_handlers = {**sessions.CONNECTION_HANDLERS, **settings.CONNECTION_HANDLERS}
+        return bind(self.connection, session_handlers, connection_handlers)
 
     def input_ended(self, *, abort_all: bool) -> None:
         """No more requests can come: what nobody waits for is stopped."""

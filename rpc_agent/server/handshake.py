@@ -19,9 +19,7 @@ _INITIALIZE_PARAMS = frozenset({"protocolVersion", "clientInfo", "processId", "c
 class Handshake:
     """`on_process_id` is told the client's process id, each time one is given."""
 
-    def __init__(
-        self, *, max_message_bytes: int, max_in_flight: int, on_process_id: Callable[[int], None]
-    ) -> None:
+    def __init__(self, *, max_message_bytes: int, max_in_flight: int, on_process_id: Callable[[int], None]) -> None:
         self.capabilities = ClientCapabilities()
         self._limits = {"maxMessageBytes": max_message_bytes, "maxInFlight": max_in_flight}
         self._on_process_id = on_process_id

@@ -1,10 +1,12 @@
-"""Methods that make the context smaller, and that move through the tree."""
+"""Methods that make the context smaller, and that take it back."""
 
-from rpc_agent.protocol.compaction import CompactParams
-from rpc_agent.protocol.tree import NavigateTreeParams
+from collections.abc import Mapping
+from typing import Any
+
+from rpc_agent.protocol.compaction import CompactParams, PreviewCompactionParams, UndoCompactionParams
+from rpc_agent.protocol.runs import EnabledParams
 from rpc_agent.protocol.wire_model import SessionParams
 from rpc_agent.runtime.compactor import CompactionOptions
-from rpc_agent.runtime.navigator import NavigationOptions
 from rpc_agent.server.dispatch import Request, Result, SessionHandler
 
 
@@ -22,31 +24,41 @@ async def abort_compaction(request: Request, params: SessionParams) -> Result:
     return {"aborted": await request.session.compactor.abort()}
 
 
-async def navigate_tree(request: Request, params: NavigateTreeParams) -> Result:
-    session = request.session
-    if "expected_leaf_id" in params.model_fields_set:
-        session.expect_leaf(params.expected_leaf_id)
-    request.call.on_cancel(session.parts.navigator.cancel)
-    moved = await session.navigate(
-        params.target_id,
-        NavigationOptions(
-            summarize=params.summarize or False,
-            custom_instructions=params.custom_instructions,
-            replace_instructions=params.replace_instructions or False,
-            label=params.label,
-        ),
-    )
-    optional = {
-        "aborted": moved.aborted or None,
-        "editorText": moved.editor_text,
-        "summaryEntry": moved.summary_entry.raw if moved.summary_entry else None,
+async def preview_compaction(request: Request, params: PreviewCompactionParams) -> Result:
+    plan = request.session.compactor.plan(params.keep_recent_tokens)
+    turn = {} if plan.turn_start_entry_id is None else {"turnStartEntryId": plan.turn_start_entry_id}
+    return {
+        "firstKeptEntryId": plan.first_kept_entry_id or "",
+        "isSplitTurn": plan.is_split_turn,
+        **turn,
+        "tokensBefore": plan.tokens_before,
+        "estimatedTokensAfter": plan.estimated_tokens_after,
+        "summarizedEntryIds": list(plan.summarized_entry_ids),
+        "keptEntryIds": list(plan.kept_entry_ids),
+        "hasPreviousSummary": plan.previous_summary is not None,
+        "files": _files(plan.file_operations.details()),
     }
-    found = {name: value for name, value in optional.items() if value is not None}
-    return {"cancelled": moved.cancelled, **found, "leafId": moved.leaf_id}
+
+
+async def undo_compaction(request: Request, params: UndoCompactionParams) -> Result:
+    previous = request.session.undo_compaction(params.entry_id)
+    await request.session.log.sync()
+    return {"leafId": request.session.log.leaf_id, "previousLeafId": previous}
+
+
+async def set_auto_compaction(request: Request, params: EnabledParams) -> Result:
+    request.session.parts.switches.auto_compaction = params.enabled
+    return {}
+
+
+def _files(details: Mapping[str, Any]) -> dict[str, Any]:
+    return {"read": details["readFiles"], "modified": details["modifiedFiles"]}
 
 
 SESSION_HANDLERS: dict[str, SessionHandler] = {
     "compact": compact,
     "abort_compaction": abort_compaction,
-    "navigate_tree": navigate_tree,
+    "preview_compaction": preview_compaction,
+    "undo_compaction": undo_compaction,
+    "set_auto_compaction": set_auto_compaction,
 }

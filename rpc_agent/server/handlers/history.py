@@ -1,10 +1,12 @@
 """Methods that read what a session holds: messages, context, entries, tree."""
 
-
+from rpc_agent.conversation.messages import message_text
 from rpc_agent.protocol.history import GetEntriesParams, GetTreeParams
+from rpc_agent.protocol.sessions import EntryParams
 from rpc_agent.protocol.wire_model import SessionParams
 from rpc_agent.server.dispatch import Request, Result, SessionHandler
 from rpc_agent.server.tree_views import flat_tree, nested_tree
+from rpc_agent.session.entries import MessageEntry
 
 
 async def get_messages(request: Request, params: SessionParams) -> Result:
@@ -32,13 +34,35 @@ async def get_entries(request: Request, params: GetEntriesParams) -> Result:
     return {"entries": [entry.raw for entry in page.entries], "leafId": page.leaf_id, **cursor}
 
 
+async def get_entry(request: Request, params: EntryParams) -> Result:
+    return {"entry": request.session.log.store.get(params.entry_id).raw}
+
+
+async def get_fork_messages(request: Request, params: SessionParams) -> Result:
+    entries = request.session.log.store.entries().entries
+    return {
+        "messages": [
+            {"entryId": entry.id, "text": message_text(entry.message)}
+            for entry in entries
+            if isinstance(entry, MessageEntry) and entry.message["role"] == "user"
+        ]
+    }
+
+
+async def get_last_assistant_text(request: Request, params: SessionParams) -> Result:
+    answers = (
+        message_text(item.message)
+        for item in reversed(request.session.log.projection.messages)
+        if item.message["role"] == "assistant"
+    )
+    return {"text": next((text for text in answers if text), None)}
+
+
 async def get_tree(request: Request, params: GetTreeParams) -> Result:
     store = request.session.log.store
     if params.form == "nested":
         return nested_tree(store, root_id=params.root_id, depth=params.depth)
-    return flat_tree(
-        store, root_id=params.root_id, depth=params.depth, cursor=params.cursor, limit=params.limit
-    )
+    return flat_tree(store, root_id=params.root_id, depth=params.depth, cursor=params.cursor, limit=params.limit)
 
 
 SESSION_HANDLERS: dict[str, SessionHandler] = {
@@ -46,5 +70,7 @@ SESSION_HANDLERS: dict[str, SessionHandler] = {
     "get_context": get_context,
     "get_entries": get_entries,
     "get_tree": get_tree,
+    "get_entry": get_entry,
+    "get_fork_messages": get_fork_messages,
+    "get_last_assistant_text": get_last_assistant_text,
 }
-

@@ -1,12 +1,30 @@
 """Methods about which model answers."""
 
-from rpc_agent.protocol.models import SetModelParams
+from rpc_agent.protocol.models import SetModelParams, SetThinkingLevelParams
 from rpc_agent.protocol.wire_model import SessionParams
 from rpc_agent.server.dispatch import Request, Result, SessionHandler
 
 
 async def get_available_models(request: Request, params: SessionParams) -> Result:
     return {"models": [model.to_json() for model in request.session.models.available()]}
+
+
+async def cycle_model(request: Request, params: SessionParams) -> Result:
+    model = request.session.cycle_model()
+    return {"model": model.to_json() if model else None, "thinkingLevel": request.session.models.thinking_level}
+
+
+async def set_thinking_level(request: Request, params: SetThinkingLevelParams) -> Result:
+    request.session.set_thinking_level(params.level)
+    return {"level": request.session.models.thinking_level}
+
+
+async def cycle_thinking_level(request: Request, params: SessionParams) -> Result:
+    return {"level": request.session.cycle_thinking_level()}
+
+
+async def get_available_thinking_levels(request: Request, params: SessionParams) -> Result:
+    return {"levels": list(request.session.models.thinking_levels())}
 
 
 async def set_model(request: Request, params: SetModelParams) -> Result:
@@ -16,4 +34,8 @@ async def set_model(request: Request, params: SetModelParams) -> Result:
 SESSION_HANDLERS: dict[str, SessionHandler] = {
     "get_available_models": get_available_models,
     "set_model": set_model,
+    "cycle_model": cycle_model,
+    "set_thinking_level": set_thinking_level,
+    "cycle_thinking_level": cycle_thinking_level,
+    "get_available_thinking_levels": get_available_thinking_levels,
 }

@@ -3,12 +3,12 @@
 from typing import Any
 
 from rpc_agent.conversation.blocks import ImageBlock, UserBlock, text_block
-from rpc_agent.protocol.runs import MessageParams, PromptParams
+from rpc_agent.protocol.runs import BashParams, EnabledParams, MessageParams, PromptParams, SetQueueModeParams
 from rpc_agent.protocol.wire_model import SessionParams
 from rpc_agent.rpc.errors import request_cancelled
 from rpc_agent.runtime.exchanges import Exchange
 from rpc_agent.runtime.run import RunLimits
-from rpc_agent.runtime.run_control import Accepted
+from rpc_agent.runtime.run_control import Accepted, Behavior
 from rpc_agent.server.dispatch import Later, Request, Result, SessionHandler
 from rpc_agent.server.error_mapping import failure_code
 
@@ -28,6 +28,83 @@ async def prompt(request: Request, params: PromptParams) -> Result | Later:
         return _when_settled(request, accepted)
     request.call.after_answer(accepted.begin)
     return _accepted(accepted)
+
+
+async def steer(request: Request, params: MessageParams) -> Result:
+    return _queue(request, params, "steer")
+
+
+async def follow_up(request: Request, params: MessageParams) -> Result:
+    return _queue(request, params, "followUp")
+
+
+def _queue(request: Request, params: MessageParams, behavior: Behavior) -> Result:
+    accepted = request.session.prompt(user_content(params), behavior=behavior, limits=RunLimits())
+    request.call.after_answer(accepted.begin)
+    return {"disposition": accepted.disposition}
+
+
+async def clear_queue(request: Request, params: SessionParams) -> Result:
+    steering, follow_ups = request.session.runs.clear()
+    return {"steering": [m.text for m in steering], "followUp": [m.text for m in follow_ups]}
+
+
+async def get_queue(request: Request, params: SessionParams) -> Result:
+    inbox = request.session.runs.inbox
+    return {
+        "steering": [{"text": m.text} for m in inbox.steering],
+        "followUp": [{"text": m.text} for m in inbox.follow_ups],
+    }
+
+
+async def set_steering_mode(request: Request, params: SetQueueModeParams) -> Result:
+    request.session.runs.inbox.steering_mode = params.mode
+    return {}
+
+
+async def set_follow_up_mode(request: Request, params: SetQueueModeParams) -> Result:
+    request.session.runs.inbox.follow_up_mode = params.mode
+    return {}
+
+
+async def continue_run(request: Request, params: SessionParams) -> Result:
+    accepted = request.session.continue_run()
+    request.call.after_answer(accepted.begin)
+    return {"runId": accepted.run_id}
+
+
+async def abort_retry(request: Request, params: SessionParams) -> Result:
+    request.session.runs.abort_retry()
+    return {}
+
+
+async def set_auto_retry(request: Request, params: EnabledParams) -> Result:
+    request.session.parts.switches.auto_retry = params.enabled
+    return {}
+
+
+async def bash(request: Request, params: BashParams) -> Result:
+    request.session.require_writable()
+    request.call.on_cancel(request.session.shell.cancel)
+    outcome = await request.session.shell.run(
+        params.command,
+        exclude_from_context=params.exclude_from_context or False,
+        timeout=params.timeout,
+        request_id=request.call.id,
+    )
+    path = {} if outcome.full_output_path is None else {"fullOutputPath": outcome.full_output_path}
+    return {
+        "output": outcome.output,
+        "exitCode": outcome.exit_code,
+        "cancelled": outcome.cancelled or outcome.timed_out,
+        "truncated": outcome.truncated,
+        **path,
+    }
+
+
+async def abort_bash(request: Request, params: SessionParams) -> Result:
+    request.session.shell.abort()
+    return {}
 
 
 async def abort(request: Request, params: SessionParams) -> Result:
@@ -104,6 +181,17 @@ def _error(exchange: Exchange) -> dict[str, Any] | None:
 
 SESSION_HANDLERS: dict[str, SessionHandler] = {
     "prompt": prompt,
+    "steer": steer,
+    "follow_up": follow_up,
+    "clear_queue": clear_queue,
+    "get_queue": get_queue,
+    "set_steering_mode": set_steering_mode,
+    "set_follow_up_mode": set_follow_up_mode,
+    "continue_run": continue_run,
+    "abort_retry": abort_retry,
+    "set_auto_retry": set_auto_retry,
+    "bash": bash,
+    "abort_bash": abort_bash,
     "abort": abort,
     "wait_for_idle": wait_for_idle,
 }

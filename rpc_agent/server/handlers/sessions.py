@@ -4,14 +4,24 @@ from pathlib import Path
 from typing import Any
 
 from rpc_agent.errors import InvalidValue
-from rpc_agent.protocol.sessions import NewSessionParams, OpenSessionParams
+from rpc_agent.protocol.history import GetEventsParams
+from rpc_agent.protocol.sessions import (
+    DeleteSessionParams,
+    EntryParams,
+    ListSessionsParams,
+    NewSessionParams,
+    OpenSessionParams,
+    SetSessionNameParams,
+)
 from rpc_agent.protocol.wire_model import SessionParams
 from rpc_agent.rpc.calls import Call
 from rpc_agent.runtime.session_registry import NewSession
 from rpc_agent.server.connection import Connection
 from rpc_agent.server.dispatch import ConnectionHandler, Request, Result, SessionHandler
 from rpc_agent.server.states import state_to_wire
+from rpc_agent.server.statistics import stats_to_wire
 from rpc_agent.session.warnings import SessionWarning
+from rpc_agent.storage.listing import DEFAULT_PAGE, SessionSummary
 
 
 async def new_session(connection: Connection, params: NewSessionParams, call: Call) -> Result:
@@ -38,6 +48,71 @@ async def open_session(connection: Connection, params: OpenSessionParams, call: 
     return {**state_to_wire(session, connection.feed(session)), "warnings": [_warning(w) for w in warnings]}
 
 
+async def list_sessions(connection: Connection, params: ListSessionsParams, call: Call) -> Result:
+    registry = connection.registry
+    cwd = registry.working_directory(None if params.cwd is None else Path(params.cwd))
+    page = registry.directory(cwd).list(
+        cwd=None if params.all else str(cwd),
+        query=params.query or "",
+        cursor=params.cursor,
+        limit=params.limit or DEFAULT_PAGE,
+    )
+    cursor = {} if page.next_cursor is None else {"nextCursor": page.next_cursor}
+    return {"sessions": [_listing(summary) for summary in page.sessions], **cursor}
+
+
+async def delete_session(connection: Connection, params: DeleteSessionParams, call: Call) -> Result:
+    if (params.path is None) == (params.session_id is None):
+        raise InvalidValue("path", "give either sessionId or path")
+    if params.path is not None:
+        path = Path(params.path)
+        session = connection.registry.find_open(path)
+    else:
+        session = await connection.session(params.session_id)
+        if session.log.store.path is None:
+            await connection.close_session(session)
+            return {}
+        path = session.log.store.path
+    if session is not None:
+        await connection.close_session(session)
+    if session is None or path.exists():
+        connection.registry.directory().delete(path)
+    return {}
+
+
+async def fork_session(request: Request, params: EntryParams) -> Result:
+    session, text = request.connection.registry.fork(request.session, params.entry_id)
+    request.connection.adopt(session)
+    return {**state_to_wire(session, request.connection.feed(session)), "text": text}
+
+
+async def clone_session(request: Request, params: SessionParams) -> Result:
+    session = request.connection.registry.clone(request.session)
+    request.connection.adopt(session)
+    return state_to_wire(session, request.connection.feed(session))
+
+
+async def set_session_name(request: Request, params: SetSessionNameParams) -> Result:
+    request.session.set_name(params.name)
+    return {}
+
+
+async def get_session_stats(request: Request, params: SessionParams) -> Result:
+    await request.session.log.store.complete_index()
+    return stats_to_wire(request.session)
+
+
+async def get_events(request: Request, params: GetEventsParams) -> Result:
+    replay = request.connection.feed(request.session).replay(params.since, params.limit)
+    other_life = params.stream_id is not None and params.stream_id != request.session.stream_id
+    return {
+        "events": [] if other_life else replay.events,
+        "firstSeq": replay.first_seq,
+        "lastSeq": replay.last_seq,
+        "truncated": other_life or replay.truncated,
+    }
+
+
 async def close_session(request: Request, params: SessionParams) -> Result:
     await request.connection.close_session(request.session)
     return {}
@@ -58,10 +133,40 @@ def _wanted_path(connection: Connection, params: OpenSessionParams, cwd: Path | 
     raise InvalidValue("path", "give one of path, id, or latest: true")
 
 
+def _listing(summary: SessionSummary) -> dict[str, Any]:
+    optional = {
+        "name": summary.name,
+        "messageCount": summary.message_count,
+        "firstMessage": summary.first_message,
+    }
+    return {
+        "id": summary.id,
+        "path": str(summary.path),
+        "cwd": summary.cwd,
+        "createdAt": summary.created_at,
+        "modifiedAt": summary.modified_at,
+        "bytes": summary.bytes,
+        **{name: value for name, value in optional.items() if value is not None},
+    }
+
+
 def _warning(warning: SessionWarning) -> dict[str, Any]:
     line = {} if warning.line is None else {"line": warning.line}
     return {"kind": warning.kind, **line, "message": warning.message}
 
 
-SESSION_HANDLERS: dict[str, SessionHandler] = {"close_session": close_session, "get_state": get_state}
-CONNECTION_HANDLERS: dict[str, ConnectionHandler] = {"new_session": new_session, "open_session": open_session}
+SESSION_HANDLERS: dict[str, SessionHandler] = {
+    "close_session": close_session,
+    "get_state": get_state,
+    "fork_session": fork_session,
+    "clone_session": clone_session,
+    "set_session_name": set_session_name,
+    "get_session_stats": get_session_stats,
+    "get_events": get_events,
+}
+CONNECTION_HANDLERS: dict[str, ConnectionHandler] = {
+    "new_session": new_session,
+    "open_session": open_session,
+    "list_sessions": list_sessions,
+    "delete_session": delete_session,
+}

@@ -1,0 +1,96 @@
+"""Commands that the user runs beside the model (`bash`): run at once, and told to the model in its turn.
+
+During a run the record waits for the end of the turn: between a tool call and its result nothing may stand.
+"""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import anyio
+
+from rpc_agent.conversation.messages import BashExecutionMessage
+from rpc_agent.runtime.events import BashExecutionUpdate, SessionEvent
+from rpc_agent.runtime.session_log import SessionLog
+from rpc_agent.tools.command import CommandOutcome, run_command
+
+RequestId = str | int | float | None
+
+
+class UserShell:
+    """`is_running` says whether a run is at work, so that records have to wait."""
+
+    def __init__(
+        self,
+        log: SessionLog,
+        *,
+        cwd: Path,
+        environment: Mapping[str, str],
+        shell: Callable[[], str | None],
+        is_running: Callable[[], bool],
+        now_ms: Callable[[], int],
+        emit: Callable[[SessionEvent], None],
+    ) -> None:
+        self._log = log
+        self._cwd = cwd
+        self._environment = environment
+        self._shell = shell
+        self._is_running = is_running
+        self._now_ms = now_ms
+        self._emit = emit
+        self._stops: set[anyio.Event] = set()
+        self._waiting: list[BashExecutionMessage] = []
+
+    async def run(
+        self, command: str, *, exclude_from_context: bool, timeout: float | None, request_id: RequestId
+    ) -> CommandOutcome:
+        """`timeout` is in seconds. Raises ToolFailure when the shell cannot be started."""
+        stop = anyio.Event()
+        self._stops.add(stop)
+        try:
+            outcome = await run_command(
+                command,
+                cwd=self._cwd,
+                environment=self._environment,
+                shell=self._shell(),
+                timeout=timeout,
+                on_output=lambda text: self._emit(BashExecutionUpdate(text, request_id)),
+                stop=stop,
+            )
+        finally:
+            self._stops.discard(stop)
+        self._waiting.append(self._message(command, outcome, exclude_from_context))
+        if not self._is_running():
+            self.flush()
+        return outcome
+
+    def abort(self) -> bool:
+        """Stop every command; False when there is none."""
+        stopped = bool(self._stops)
+        for stop in self._stops:
+            stop.set()
+        return stopped
+
+    def cancel(self) -> None:
+        self.abort()
+
+    def flush(self) -> None:
+        """Record what waits: called where the conversation may take it."""
+        waiting, self._waiting = self._waiting, []
+        for message in waiting:
+            self._log.append("message", {"message": message})
+
+    def _message(self, command: str, outcome: CommandOutcome, exclude: bool) -> BashExecutionMessage:
+        message: BashExecutionMessage = {
+            "role": "bashExecution",
+            "command": command,
+            "output": outcome.output,
+            "exitCode": outcome.exit_code,
+            "cancelled": outcome.cancelled or outcome.timed_out,
+            "truncated": outcome.truncated,
+            "timestamp": self._now_ms(),
+        }
+        if outcome.full_output_path is not None:
+            message["fullOutputPath"] = outcome.full_output_path
+        if exclude:
+            message["excludeFromContext"] = True
+        return message

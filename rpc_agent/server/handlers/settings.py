@@ -1,0 +1,53 @@
+"""Methods about settings, permissions and trust."""
+
+from pathlib import Path
+from typing import Any
+
+from rpc_agent.protocol.settings import SetPermissionsParams, TrustProjectParams, UpdateSettingsParams
+from rpc_agent.protocol.wire_model import SessionParams
+from rpc_agent.rpc.calls import Call
+from rpc_agent.server.connection import Connection
+from rpc_agent.server.dispatch import ConnectionHandler, Request, Result, SessionHandler
+
+
+async def get_settings(request: Request, params: SessionParams) -> Result:
+    settings = request.session.parts.settings.current
+    return {"settings": _nested(dict(settings.values)), "sources": dict(settings.origins)}
+
+
+async def update_settings(request: Request, params: UpdateSettingsParams) -> Result:
+    request.session.update_settings(params.patch, params.scope)
+    return await get_settings(request, SessionParams())
+
+
+async def set_permissions(request: Request, params: SetPermissionsParams) -> Result:
+    request.session.parts.switches.permissions = params.mode
+    return {}
+
+
+async def trust_project(connection: Connection, params: TrustProjectParams, call: Call) -> Result:
+    cwd = connection.registry.working_directory(Path(params.cwd))
+    connection.registry.trust(cwd, params.trusted)
+    return {}
+
+
+def _nested(dotted: dict[str, Any]) -> dict[str, Any]:
+    """{"a.b": 1} -> {"a": {"b": 1}}; a setting without a value is left out."""
+    nested: dict[str, Any] = {}
+    for name, value in dotted.items():
+        if value is None:
+            continue
+        *folders, last = name.split(".")
+        place = nested
+        for folder in folders:
+            place = place.setdefault(folder, {})
+        place[last] = value
+    return nested
+
+
+SESSION_HANDLERS: dict[str, SessionHandler] = {
+    "get_settings": get_settings,
+    "update_settings": update_settings,
+    "set_permissions": set_permissions,
+}
+CONNECTION_HANDLERS: dict[str, ConnectionHandler] = {"trust_project": trust_project}
