@@ -85,15 +85,25 @@ class _Search:
     limit: int
     environment: Mapping[str, str]
     is_private: Callable[[Path], bool]
+    programs: str
 
 
-def grep_tool(is_private: Callable[[Path], bool]) -> FunctionTool:
+def grep_tool(is_private: Callable[[Path], bool], *, programs: str = os.path.dirname(sys.executable)) -> FunctionTool:
+    """`programs` is a folder to look for ripgrep in after PATH: the extra `search` puts it beside our own Python."""
+
     async def grep(arguments: Mapping[str, Any], context: ToolContext) -> ToolResult:
         path = absolute_path(arguments.get("path", "."), context)
         question = _question(arguments, path)
         limit = arguments.get("limit", _LIMIT)
         environment, glob = context.environment, arguments.get("glob")
-        search = _Search(question=question, glob=glob, limit=limit, environment=environment, is_private=is_private)
+        search = _Search(
+            question=question,
+            glob=glob,
+            limit=limit,
+            environment=environment,
+            is_private=is_private,
+            programs=programs,
+        )
         hits = await _in_thread(search)
         total = None if len(hits) > limit else len(hits)
         lines = hit_lines(hits[:limit], lambda hit: shown_path(Path(hit.path), context), arguments.get("context", 0))
@@ -163,15 +173,14 @@ def _wanted(hits: Iterable[Hit], root: Path, search: _Search) -> list[Hit]:
 
 def _commands(search: _Search) -> Iterator[Sequence[str]]:
     """The searching programs to try in turn; ours is the last, for an old ripgrep may not know our options."""
-    if program := _ripgrep(search.environment):
+    if program := _ripgrep(search):
         yield [program, *_RIPGREP, *_ripgrep_options(search)]
     root = str(Path(__file__).parents[2])
     yield [sys.executable, "-I", "-X", "utf8", "-c", _START_WORKER, root, search.question.to_argument()]
 
 
-def _ripgrep(environment: Mapping[str, str]) -> str | None:
-    # The extra `search` puts it beside our own Python.
-    places = (environment.get("PATH", ""), os.path.dirname(sys.executable))
+def _ripgrep(search: _Search) -> str | None:
+    places = (search.environment.get("PATH", ""), search.programs)
     return shutil.which("rg", path=os.pathsep.join(filter(None, places)))
 
 

@@ -68,7 +68,7 @@ async def test_abort_stops_a_compaction_too(tmp_path: Path) -> None:
 
 async def test_stopping_the_compaction_between_turns_lets_the_run_go_on(tmp_path: Path) -> None:
     home = Home(tmp_path)
-    home.settings(compaction={"keepRecentTokens": 600, "reserveTokens": 1000})
+    home.settings(tokens={"estimate": "simple"}, compaction={"keepRecentTokens": 600, "reserveTokens": 1000})
     big = {"toolCalls": [{"name": "ls", "arguments": {}}], "usage": {"input": 9_500, "output": 100}}
     small = {"usage": {"input": 500, "output": 100}}
     long_answer = {"text": f"a {LONG}", **small}

@@ -16,7 +16,7 @@ SUMMARY = {"text": "## Goal\nShort notes."}
 
 
 def chatty(home: Home, *summaries: dict[str, Any], turns: int = 3, **model: Any) -> None:
-    home.settings(compaction={"keepRecentTokens": 600})
+    home.settings(tokens={"estimate": "simple"}, compaction={"keepRecentTokens": 600})
     home.script(*[{"text": f"answer {n} {LONG}"} for n in range(turns)], summaries=list(summaries), **model)
 
 
@@ -39,7 +39,12 @@ async def test_it_replaces_old_turns_by_a_summary_and_says_so(tmp_path: Path) ->
             "compaction_start", "entry_appended", "compaction_end", "context_usage_changed",
         ]  # fmt: skip
         start, end = heard[0].params, heard[2].params
-        assert (start["reason"], end["status"], end["aborted"], end["willRetry"]) == ("manual", "completed", False, False)
+        assert (start["reason"], end["status"], end["aborted"], end["willRetry"]) == (
+            "manual",
+            "completed",
+            False,
+            False,
+        )
         assert start["compactionId"] == end["compactionId"]
         assert end["result"] == {name: value for name, value in result.items() if name != "sessionId"}
         roles = [m["role"] for m in (await client.request("get_messages"))["messages"]]
@@ -113,7 +118,7 @@ async def test_a_summary_that_is_none_changes_nothing_and_is_reported(
 
 async def test_it_stops_a_run_first_and_does_not_resume_it(tmp_path: Path) -> None:
     home = Home(tmp_path)
-    home.settings(compaction={"keepRecentTokens": 600})
+    home.settings(tokens={"estimate": "simple"}, compaction={"keepRecentTokens": 600})
     home.script({"text": f"a {LONG}"}, {"text": f"b {LONG}"}, {"text": "half", "hang": True}, summaries=[SUMMARY])
     async with serving(home) as client:
         await talk(client, 2)
@@ -129,7 +134,7 @@ async def test_it_stops_a_run_first_and_does_not_resume_it(tmp_path: Path) -> No
 
 async def test_a_message_that_comes_during_it_starts_a_run_after_it(tmp_path: Path) -> None:
     home = Home(tmp_path)
-    home.settings(compaction={"keepRecentTokens": 600})
+    home.settings(tokens={"estimate": "simple"}, compaction={"keepRecentTokens": 600})
     slow = {**SUMMARY, "delayMs": 100}
     home.script({"text": f"a {LONG}"}, {"text": f"b {LONG}"}, {"text": "to the late one"}, summaries=[slow])
     async with serving(home) as client:
@@ -146,9 +151,11 @@ async def test_a_message_that_comes_during_it_starts_a_run_after_it(tmp_path: Pa
 
 async def test_above_the_threshold_it_compacts_by_itself_after_the_run_and_before_it_settles(tmp_path: Path) -> None:
     home = Home(tmp_path)
-    home.settings(compaction={"keepRecentTokens": 600, "reserveTokens": 1000})
+    home.settings(tokens={"estimate": "simple"}, compaction={"keepRecentTokens": 600, "reserveTokens": 1000})
     big = {"text": f"b {LONG}", "usage": {"input": 9_500, "output": 100}}
-    home.script({"text": f"a {LONG}", "usage": {"input": 500, "output": 100}}, big, summaries=[SUMMARY], contextWindow=10_000)
+    home.script(
+        {"text": f"a {LONG}", "usage": {"input": 500, "output": 100}}, big, summaries=[SUMMARY], contextWindow=10_000
+    )
     async with serving(home) as client:
         await talk(client, 2)
         heard = [name for name in names(client) if name != "compaction_progress"]
@@ -161,7 +168,7 @@ async def test_above_the_threshold_it_compacts_by_itself_after_the_run_and_befor
 
 async def test_switched_off_it_never_compacts_by_itself_but_still_by_hand(tmp_path: Path) -> None:
     home = Home(tmp_path)
-    home.settings(compaction={"enabled": False, "keepRecentTokens": 600})
+    home.settings(tokens={"estimate": "simple"}, compaction={"enabled": False, "keepRecentTokens": 600})
     big = {"text": f"b {LONG}", "usage": {"input": 9_500, "output": 100}}
     home.script({"text": f"a {LONG}"}, big, summaries=[SUMMARY], contextWindow=10_000)
     async with serving(home) as client:
@@ -183,5 +190,7 @@ async def test_the_summary_call_has_no_tools_and_carries_the_custom_instructions
     chatty(home, SUMMARY)
     async with serving(home) as client:
         await talk(client)
-        result = await client.request("compact", {"customInstructions": "keep every file name", "keepRecentTokens": 550})
+        result = await client.request(
+            "compact", {"customInstructions": "keep every file name", "keepRecentTokens": 550}
+        )
         assert result["summary"].startswith("## Goal")

@@ -106,7 +106,11 @@ async def test_with_a_summary_what_was_left_is_told_at_the_new_place(tmp_path: P
         entries = await two_turns(client)
         moved = await client.request("navigate_tree", {"targetId": entries[2]["id"], "summarize": True})
         entry = moved["summaryEntry"]
-        assert (entry["type"], entry["parentId"], entry["fromId"]) == ("branch_summary", entries[2]["id"], entries[-1]["id"])
+        assert (entry["type"], entry["parentId"], entry["fromId"]) == (
+            "branch_summary",
+            entries[2]["id"],
+            entries[-1]["id"],
+        )
         roles = [m["role"] for m in (await client.request("get_messages"))["messages"]]
         assert roles == ["system", "user", "assistant", "branchSummary"]
 

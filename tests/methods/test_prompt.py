@@ -92,7 +92,7 @@ async def test_tools_of_one_answer_give_their_results_in_the_order_of_the_calls(
 async def test_an_unknown_tool_and_bad_arguments_are_error_results_and_the_run_goes_on(tmp_path: Path) -> None:
     home = Home(tmp_path)
     calls = [{"id": "c1", "name": "fly", "arguments": {}}, {"id": "c2", "name": "read", "arguments": {"path": 7}}]
-    home.script({"toolCalls": [*calls, {"id": "c3", "name": "read", "arguments": "{\"path\": "}]}, {"text": "sorry"})
+    home.script({"toolCalls": [*calls, {"id": "c3", "name": "read", "arguments": '{"path": '}]}, {"text": "sorry"})
     async with serving(home) as client:
         result = await client.request("prompt", {"message": "go", "wait": True})
         messages = (await client.request("get_messages"))["messages"]
@@ -100,7 +100,9 @@ async def test_an_unknown_tool_and_bad_arguments_are_error_results_and_the_run_g
         assert (results, result["text"]) == ({"c1": True, "c2": True, "c3": True}, "sorry")
 
 
-async def test_writing_tools_are_refused_without_permission_and_the_refusal_says_how_to_allow_them(tmp_path: Path) -> None:
+async def test_writing_tools_are_refused_without_permission_and_the_refusal_says_how_to_allow_them(
+    tmp_path: Path,
+) -> None:
     home = Home(tmp_path)
     home.script({"toolCalls": [{"name": "write", "arguments": {"path": "x", "content": "y"}}]}, {"text": "no"})
     async with serving(home) as client:
@@ -139,7 +141,8 @@ async def test_follow_ups_that_wait_get_the_answer_to_their_own_message(tmp_path
     home.script({"text": "first"}, {"text": "second"}, {"text": "third"})
     async with serving(home) as client:
         asked = [
-            await client.ask("prompt", {"message": f"m{n}", "streamingBehavior": "followUp", "wait": True}) for n in range(3)
+            await client.ask("prompt", {"message": f"m{n}", "streamingBehavior": "followUp", "wait": True})
+            for n in range(3)
         ]
         answers = [await client.answer(question) for question in asked]
         assert [answer["text"] for answer in answers] == ["first", "second", "third"]
