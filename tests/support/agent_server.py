@@ -10,6 +10,7 @@ from typing import Any
 from rpc_agent.rpc.in_memory import InMemoryClient, InMemoryTransport, connected_pair
 from rpc_agent.server.app import App
 from rpc_agent.server.options import ServeOptions
+from tests.support.contract import params_misfits, result_misfits
 
 PATIENCE = 20.0
 """No wait of a test is longer: a machine under load is slow, but not that slow."""
@@ -60,11 +61,40 @@ class Home:
         return ServeOptions(cwd=str(self.project), **values)
 
 
+class CheckingClient(InMemoryClient):
+    """Remembers what it asked, so that everything that came can be held against the contract."""
+
+    def __init__(self, transport: InMemoryTransport) -> None:
+        super().__init__(transport)
+        self.asked: dict[Any, str] = {}
+
+    async def ask(self, method: str, params: Any = None) -> tuple[int, asyncio.Future[Any]]:
+        question = await super().ask(method, params)
+        self.asked[question[0]] = method
+        return question
+
+    def misfits(self) -> list[str]:
+        """What the server sent that the contract does not say."""
+        found = [
+            f"{notification.method} {fault}"
+            for notification in self.notifications
+            for fault in params_misfits(notification.method, notification.params)
+        ]
+        for message in self.received:
+            if isinstance(message, dict) and "result" in message and message["id"] in self.asked:
+                method = self.asked[message["id"]]
+                found += [f"{method} {fault}" for fault in result_misfits(method, message["result"])]
+        return found
+
+
 @contextlib.asynccontextmanager
-async def serving(home: Home, **options: Any) -> AsyncIterator[InMemoryClient]:
-    """A client of a server on `home`. At the end its input ends, and the server must end by itself."""
+async def serving(home: Home, **options: Any) -> AsyncIterator[CheckingClient]:
+    """A client of a server on `home`. At the end its input ends, and the server must end by itself.
+
+    Whatever a test is about, all that the server sent in it must fit the contract.
+    """
     server_end, client_end = connected_pair()
-    client = InMemoryClient(client_end)
+    client = CheckingClient(client_end)
     app = App(home.options(**options), server_end, home.environment, on_overdue=lambda code: None)
     async with asyncio.TaskGroup() as tasks:
         running = tasks.create_task(_run(app, server_end))
@@ -76,6 +106,7 @@ async def serving(home: Home, **options: Any) -> AsyncIterator[InMemoryClient]:
             client_end.end()
             async with asyncio.timeout(PATIENCE):
                 await asyncio.wait([running])
+    assert client.misfits() == []
 
 
 async def _run(app: App, end: InMemoryTransport) -> None:

@@ -22,18 +22,40 @@ def contract() -> Shapes:
 
 def misfits(schema: Mapping[str, Any], value: Any) -> list[str]:
     """What is wrong with `value`, in words; `schema` may refer to the contract's definitions."""
-    closed = {**schema, "$defs": {name: _closed(each) for name, each in contract().definitions.items()}}
-    return [f"{error.json_path}: {error.message}" for error in Draft202012Validator(closed).iter_errors(value)]
+    return _errors(_validator_of(schema), value)
+
+
+def _validator_of(schema: Mapping[str, Any]) -> Draft202012Validator:
+    return Draft202012Validator({**schema, "$defs": _closed_definitions()})
+
+
+@cache
+def _closed_definitions() -> Mapping[str, Any]:
+    return {name: _closed(each) for name, each in contract().definitions.items()}
+
+
+def _errors(validator: Draft202012Validator, value: Any) -> list[str]:
+    return [f"{error.json_path}: {error.message}" for error in validator.iter_errors(value)]
+
+
+@cache
+def _params_validator(name: str) -> Draft202012Validator:
+    return _validator_of(contract().params[name])
+
+
+@cache
+def _result_validator(name: str) -> Draft202012Validator:
+    return _validator_of(contract().results[name])
 
 
 def params_misfits(name: str, params: Any) -> list[str]:
     """For methods, notifications (of both sides) and requests to the client, by name."""
-    return misfits(contract().params[name], params)
+    return _errors(_params_validator(name), params)
 
 
 def result_misfits(name: str, result: Any) -> list[str]:
     """For methods and requests to the client, by name."""
-    return misfits(contract().results[name], result)
+    return _errors(_result_validator(name), result)
 
 
 def _closed(schema: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -1,0 +1,87 @@
+"""The way in: picks the command and imports only that; `serve` must be reached with almost nothing imported."""
+
+import os
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+
+from rpc_agent import __version__
+
+_COMMANDS = {
+    "serve": "speak JSON-RPC on stdin and stdout, for a program that embeds the agent",
+    "run": 'ask one thing: rpc-agent run "What does this project do?"',
+    "chat": "talk to the agent in this terminal",
+    "demo": "watch the main job done on the built-in offline model; needs no key",
+    "doctor": "what is configured, what is missing, and how to fix it",
+    "schema": "print the protocol as OpenRPC, JSON Schema or TypeScript",
+}
+_USAGE_ERROR = 2
+# What a shell reports for a program that Ctrl-C ended.
+_INTERRUPTED = 130
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a command line (without the program's name). Returns the exit code: 2 for a command line that is wrong."""
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    first = given[0] if given else ""
+    if first in ("--version", "-V"):
+        return _say(f"rpc-agent {__version__}\n")
+    if first in ("--help", "-h", "help"):
+        return _say(_help())
+    if first in _COMMANDS:
+        return _run(first, given[1:])
+    if first and not first.startswith("-"):
+        return _unknown(first)
+    return _without_a_command(given)
+
+
+def _without_a_command(given: list[str]) -> int:
+    if not os.isatty(0):
+        return _run("serve", given)
+    if not given:
+        return _say(_help())
+    sys.stderr.write(f"rpc-agent: {given[0]} needs a command before it, such as: rpc-agent serve {' '.join(given)}\n")
+    return _USAGE_ERROR
+
+
+def _run(command: str, arguments: list[str]) -> int:
+    run = import_module(f"rpc_agent.cli.{command}").main
+    if command == "serve":
+        return int(run(arguments))
+    try:
+        return int(run(arguments))
+    except KeyboardInterrupt:
+        return _INTERRUPTED
+    except BrokenPipeError:
+        # Whoever read our output has heard enough (`| head`). Python would complain once more at its exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        return 1
+
+
+def _unknown(command: str) -> int:
+    from difflib import get_close_matches  # noqa: PLC0415 - only a mistake needs it, and serve starts here
+
+    close = get_close_matches(command, _COMMANDS, n=1)
+    hint = f"Did you mean {close[0]!r}?" if close else "See rpc-agent --help for the commands."
+    sys.stderr.write(f"rpc-agent: there is no command {command!r}. {hint}\n")
+    return _USAGE_ERROR
+
+
+def _help() -> str:
+    commands = "".join(f"  {name:8}{what}\n" for name, what in _COMMANDS.items())
+    return (
+        "usage: rpc-agent COMMAND [OPTIONS]\n\n"
+        "A coding agent that other programs embed over JSON-RPC.\n\n"
+        f"commands:\n{commands}\n"
+        "Without a command, and with input that is not a terminal, it serves.\n"
+        "rpc-agent COMMAND --help tells the options of a command. rpc-agent --version tells the version.\n"
+    )
+
+
+def _say(text: str) -> int:
+    sys.stdout.write(text)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,41 @@
+"""What to do next when something failed, by the stable reason of the error. Words only."""
+
+from rpc_agent_client import CannotStart, ClientError, RpcError, ServerExited
+
+_NEXT = {
+    "authMissing": "Set the variable named above, or run: rpc-agent doctor",
+    "noModel": "Set a provider's key (rpc-agent doctor lists the variables), or leave out --no-offline.",
+    "modelNotFound": "Name it as provider/id; rpc-agent doctor shows what is configured.",
+    "providerFailed": "Try again; if it goes on, check the key, the address and the network with: rpc-agent doctor",
+    "contextOverflow": "Make the context smaller (/compact in chat), or choose a model with a larger window.",
+    "sessionNotFound": "Leave out --session to begin a new one, or give the path of its file.",
+    "sessionLocked": "Close the other program that has this session open, or begin a new session.",
+    "sessionBusy": "Wait for the run to end, or abort it.",
+    "sessionUnreadable": "Look at the file named above; no session was changed.",
+    "storageFailed": "Make room or correct the permissions of the path named above; what was written before is safe.",
+    "nothingToCompact": "Go on; compaction makes sense when there is more to summarise.",
+    "alreadyCompacted": "Go on; there is nothing new to summarise.",
+    "invalidParams": "This program and the server may be of different versions; install them together.",
+    "methodNotFound": "This program and the server may be of different versions; install them together.",
+    "internalError": "This is a fault of rpc-agent. The log above has the details; please report them.",
+}
+
+
+def next_step(reason: str) -> str:
+    """What a person can do about an error with this reason; "" when nobody knows."""
+    return _NEXT.get(reason, "")
+
+
+def explain(error: ClientError) -> list[str]:
+    """What happened and why, and what to do next, as lines for a person."""
+    match error:
+        case RpcError():
+            lines = [error.message, next_step(error.reason)]
+        case ServerExited():
+            # Its stderr was passed on while it ran, so it is not told again here.
+            lines = [f"The server ended before it answered (exit code {error.code}).", "Its log above tells why."]
+        case CannotStart():
+            lines = [str(error), "Install rpc-agent again; its Python may have moved."]
+        case _:
+            lines = [str(error)]
+    return [line for line in lines if line]

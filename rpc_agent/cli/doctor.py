@@ -1,0 +1,188 @@
+"""`rpc-agent doctor`: what is configured, what is missing, how to fix it. Changes nothing and shows no key."""
+
+import argparse
+import asyncio
+import os
+import platform
+import shutil
+import textwrap
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from rpc_agent_client import Client, ClientError
+
+from rpc_agent import __version__
+from rpc_agent.cli.server_options import serve_here, server_environment
+from rpc_agent.cli.terminal import Terminal, standard_output
+from rpc_agent.errors import RpcAgentError
+from rpc_agent.platform.paths import config_dir, sessions_dir
+from rpc_agent.providers.catalog import Catalog, load_catalog
+from rpc_agent.providers.models_file import models_file
+from rpc_agent.settings import Settings, is_trusted, load_settings, load_trust, user_settings_file
+from rpc_agent.settings.files import PROJECT_DIR
+from rpc_agent.settings.trust import trust_file
+
+# The server answers in a twentieth of a second; ten seconds are for a cold, loaded machine.
+_START_SECONDS = 10.0
+
+Kind = Literal["good", "note", "bad"]
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """`bad` keeps the agent from working; `note` is worth knowing. `fix` says what to do."""
+
+    kind: Kind
+    text: str
+    fix: str = ""
+
+
+def main(arguments: Sequence[str]) -> int:
+    parser = argparse.ArgumentParser(
+        prog="rpc-agent doctor",
+        description="Tell what is configured, what is missing and how to fix it. Exit code 1 when something is broken.",
+        allow_abbrev=False,
+    )
+    parser.add_argument("--config-dir", metavar="DIR", help="where settings.json and models.json are")
+    options = parser.parse_args(arguments)
+    environment = dict(os.environ)
+    if options.config_dir:
+        environment["RPC_AGENT_CONFIG_DIR"] = str(Path(options.config_dir).absolute())
+    findings = [*examine(environment, Path.cwd()), asyncio.run(_server(environment))]
+    out = standard_output()
+    out.line(f"rpc-agent {__version__}, Python {platform.python_version()}, {platform.system()}", "bold")
+    for finding in findings:
+        _show(out, finding)
+    return _conclude(out, findings)
+
+
+def examine(environment: Mapping[str, str], cwd: Path) -> list[Finding]:
+    """Everything that can be seen without starting a server."""
+    config = config_dir(environment)
+    settings, about_settings = _settings(config)
+    catalog, about_models = _models(config, environment)
+    answering = [_who_answers(settings, catalog)] if settings and catalog else []
+    return [
+        _config_dir(config),
+        *about_settings,
+        *about_models,
+        *answering,
+        _sessions(sessions_dir(environment)),
+        _search_tool(environment),
+        *_project(config, cwd),
+    ]
+
+
+def _config_dir(config: Path) -> Finding:
+    if config.is_dir():
+        return Finding("good", f"configuration folder: {config}")
+    fix = "It is not there, and need not be: the defaults hold. Make it to change something."
+    return Finding("note", f"configuration folder: {config}", fix)
+
+
+def _settings(config: Path) -> tuple[Settings | None, list[Finding]]:
+    file = user_settings_file(config)
+    try:
+        settings = load_settings(config)
+    except RpcAgentError as error:
+        return None, [Finding("bad", f"settings: {error}", "Correct that field in the file, or take it out.")]
+    found = [Finding("good", f"settings: {file}")] if file.exists() else []
+    return settings, found + [Finding("note", f"settings: {warning}") for warning in settings.warnings]
+
+
+def _models(config: Path, environment: Mapping[str, str]) -> tuple[Catalog | None, list[Finding]]:
+    file = models_file(config)
+    try:
+        catalog = load_catalog(config, environment)
+    except RpcAgentError as error:
+        return None, [Finding("bad", f"models: {error}", "Correct that field in the file, or take it out.")]
+    found = [Finding("good", f"models: {file}")] if file.exists() else []
+    set_here = [name for name in catalog.key_variables() if environment.get(name)]
+    if set_here:
+        found.append(Finding("good", f"keys found in: {', '.join(set_here)}"))
+    else:
+        fix = f"Set one of {', '.join(catalog.key_variables())}, or describe a server of yours in {file}."
+        found.append(Finding("note", "no provider's key is set", fix))
+    return catalog, found
+
+
+def _who_answers(settings: Settings, catalog: Catalog) -> Finding:
+    try:
+        choice = catalog.choose_default(default=settings.default_model, allow_offline=settings.offline)
+    except RpcAgentError as error:
+        return Finding("bad", f"no model answers: {error.message}", "Set a key, or correct defaultModel.")
+    if choice.implicit_offline:
+        return Finding(
+            "note",
+            "the built-in offline model answers",
+            "It is no language model: it lists, reads and searches files. A key gives a real one.",
+        )
+    if not catalog.has_key(choice.model.provider):
+        fix = f"Set the variable or the apiKey of {choice.model.provider}, or choose another defaultModel."
+        return Finding("bad", f"{choice.model.ref} is chosen, but it has no key", fix)
+    return Finding("good", f"{choice.model.ref} answers")
+
+
+def _sessions(folder: Path) -> Finding:
+    existing = next(place for place in (folder, *folder.parents) if place.exists())
+    if os.access(existing, os.W_OK):
+        return Finding("good", f"sessions are kept in: {folder}")
+    fix = "Correct its permissions, or give another folder: sessionDir in settings.json, or --session-dir."
+    return Finding("bad", f"sessions cannot be written: {existing} is read-only for you", fix)
+
+
+def _search_tool(environment: Mapping[str, str]) -> Finding:
+    found = shutil.which("rg", path=environment.get("PATH", ""))
+    if found:
+        return Finding("good", f"searches use ripgrep: {found}")
+    return Finding(
+        "note", "ripgrep is not on PATH", "Searches work without it; with it they are faster in large trees."
+    )
+
+
+def _project(config: Path, cwd: Path) -> list[Finding]:
+    if not (cwd / PROJECT_DIR).is_dir():
+        return []
+    try:
+        trusted = is_trusted(load_trust(config), cwd.resolve())
+    except RpcAgentError as error:
+        return [Finding("bad", f"trust: {error}", "Correct the file; until then no project is trusted.")]
+    if trusted:
+        return [Finding("good", f"this project's {PROJECT_DIR} is read: it is trusted")]
+    fix = f'To trust it, put "{cwd.resolve()}": true into {trust_file(config)}.'
+    return [Finding("note", f"this project's {PROJECT_DIR} is not read: it is not trusted", fix)]
+
+
+async def _server(environment: Mapping[str, str]) -> Finding:
+    started = time.perf_counter()
+    try:
+        async with Client.spawn(serve_here(), env={**server_environment(), **environment}) as client:
+            await client.ping(timeout=_START_SECONDS)
+            milliseconds = round((time.perf_counter() - started) * 1000)
+    except ClientError as error:
+        return Finding("bad", f"the server does not start: {error}", "Install rpc-agent again, with its dependencies.")
+    return Finding("good", f"the server starts, and answered after {milliseconds} ms")
+
+
+def _show(out: Terminal, finding: Finding) -> None:
+    marks = {
+        "good": out.glyph("\u2713", "ok"),
+        "note": out.glyph("\u00b7", "--"),
+        "bad": out.glyph("\u2717", "!!"),
+    }
+    out.line(f"{marks[finding.kind]} {finding.text}", "plain" if finding.kind == "note" else finding.kind)
+    for line in textwrap.wrap(finding.fix, width=max(20, out.width - 5), break_on_hyphens=False):
+        out.line(f"    {line}", "dim")
+
+
+def _conclude(out: Terminal, findings: Sequence[Finding]) -> int:
+    broken = sum(finding.kind == "bad" for finding in findings)
+    out.line()
+    if broken:
+        out.line(f"{broken} thing{'s' if broken > 1 else ''} to mend, marked above.", "bad")
+        return 1
+    out.line('All is well. Try: rpc-agent run "What files are here?"', "good")
+    return 0

@@ -1,0 +1,114 @@
+"""Puts text on a terminal, or in a pipe: width, colour, a progress line, and no control characters of others."""
+
+import os
+import shutil
+import sys
+from collections.abc import Mapping
+from typing import Literal, TextIO
+
+Style = Literal["plain", "bold", "dim", "good", "bad", "note"]
+_CODES = {"plain": "", "bold": "1", "dim": "2", "good": "32", "bad": "31", "note": "36"}
+# C0 without tab and newline, DEL, and C1: what could move the cursor or change the terminal.
+_CONTROLS = {code: "\ufffd" for code in (*range(0x20), *range(0x7F, 0xA0)) if code not in (0x09, 0x0A)}
+_FALLBACK_WIDTH = 80
+
+
+class Terminal:
+    """One output stream. Colour and moving progress only where a person looks at it; NO_COLOR is obeyed."""
+
+    def __init__(self, stream: TextIO, environment: Mapping[str, str], *, width: int | None = None) -> None:
+        self._stream = stream
+        self.is_tty = stream.isatty()
+        dumb = environment.get("TERM") == "dumb"
+        self._colour = self.is_tty and not dumb and not environment.get("NO_COLOR") and _understands_colour(environment)
+        self._moves = self.is_tty and not dumb
+        self._progress = ""
+        self._column_zero = True
+        self.gone = False
+        """Whether the reader went away (`| head`): nothing is written any more, and the work may end."""
+        self.width = width or (shutil.get_terminal_size((_FALLBACK_WIDTH, 24)).columns if self.is_tty else 80)
+        self.unicode = (stream.encoding or "").lower().replace("-", "") == "utf8"
+
+    def write(self, text: str, style: Style = "plain") -> None:
+        """Text as it is, without a newline of ours; shown at once."""
+        if not text:
+            return
+        self._clear_progress()
+        self._put(self.styled(printable(text), style))
+        self._column_zero = text.endswith("\n")
+
+    def line(self, text: str = "", style: Style = "plain") -> None:
+        """A line of its own, whatever was written before."""
+        self.fresh_line()
+        self.write(text + "\n", style) if text else self.write("\n")
+
+    def fresh_line(self) -> None:
+        if not self._column_zero:
+            self.write("\n")
+
+    def progress(self, text: str) -> None:
+        """A line that the next output replaces. A pipe does not get it."""
+        if not self._moves:
+            return
+        self.fresh_line()
+        self._clear_progress()
+        self._progress = self.clipped(printable(text))
+        self._put(self.styled(self._progress, "dim"))
+
+    def clipped(self, text: str, width: int | None = None) -> str:
+        """`text` on one line, cut with an ellipsis where it is longer than the terminal is wide."""
+        room = (width or self.width) - 1
+        one_line = " ".join(text.split()) if "\n" in text else text
+        return one_line if len(one_line) <= room else one_line[: room - 3] + "..."
+
+    def styled(self, text: str, style: Style) -> str:
+        if not self._colour or style == "plain":
+            return text
+        # The line's end stays outside, or some terminals colour the next line too.
+        body = text.removesuffix("\n")
+        return f"\x1b[{_CODES[style]}m{body}\x1b[0m{text[len(body) :]}"
+
+    def glyph(self, unicode_form: str, ascii_form: str) -> str:
+        return unicode_form if self.unicode else ascii_form
+
+    def _clear_progress(self) -> None:
+        if self._progress:
+            # Overwritten with blanks rather than erased: every terminal can do that.
+            blank, self._progress = "\r" + " " * len(self._progress) + "\r", ""
+            self._put(blank)
+
+    def _put(self, text: str) -> None:
+        if self.gone:
+            return
+        try:
+            self._stream.write(text)
+            self._stream.flush()
+        except BrokenPipeError:
+            self.gone = True
+            # What is still buffered must go somewhere when Python ends.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), self._stream.fileno())
+
+
+def standard_output() -> Terminal:
+    return _terminal(sys.stdout)
+
+
+def standard_error() -> Terminal:
+    return _terminal(sys.stderr)
+
+
+def printable(text: str) -> str:
+    """`text` with control characters made visible: a file or a model must not drive the person's terminal."""
+    return text.translate(_CONTROLS)
+
+
+def _terminal(stream: TextIO) -> Terminal:
+    if hasattr(stream, "reconfigure"):
+        # A name or an answer that the terminal's encoding lacks must not end the program.
+        stream.reconfigure(errors="replace")
+    return Terminal(stream, os.environ)
+
+
+def _understands_colour(environment: Mapping[str, str]) -> bool:
+    # The old Windows console prints escapes as they are; what replaced it says who it is.
+    return sys.platform != "win32" or bool(environment.get("WT_SESSION") or environment.get("TERM"))

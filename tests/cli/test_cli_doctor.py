@@ -1,0 +1,81 @@
+"""`doctor`: what is configured, what is missing, and never a key."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from rpc_agent.cli.doctor import Finding, examine
+
+KEY = "sk-this-must-never-be-shown"
+
+
+def environment(folder: Path, **more: str) -> dict[str, str]:
+    return {
+        "RPC_AGENT_CONFIG_DIR": str(folder / "config"),
+        "RPC_AGENT_SESSION_DIR": str(folder / "sessions"),
+        "PATH": str(folder / "bin"),
+        **more,
+    }
+
+
+def texts(findings: list[Finding], kind: str) -> list[str]:
+    return [finding.text for finding in findings if finding.kind == kind]
+
+
+def test_a_fresh_machine_works_and_is_told_how_to_get_a_model(tmp_path: Path) -> None:
+    findings = examine(environment(tmp_path), tmp_path)
+    assert texts(findings, "bad") == []
+    assert texts(findings, "note") == [
+        f"configuration folder: {tmp_path / 'config'}",
+        "no provider's key is set",
+        "the built-in offline model answers",
+        "ripgrep is not on PATH",
+    ]
+    fixes = " ".join(finding.fix for finding in findings)
+    assert "OPENAI_API_KEY" in fixes
+
+
+def test_a_key_in_the_environment_is_named_and_never_shown(tmp_path: Path) -> None:
+    findings = examine(environment(tmp_path, GROQ_API_KEY=KEY), tmp_path)
+    assert "keys found in: GROQ_API_KEY" in texts(findings, "good")
+    assert KEY not in str(findings)
+
+
+@pytest.mark.parametrize(
+    ("file", "content", "told"),
+    [
+        ("settings.json", '{"compaction": {"keepRecentTokens": "many"}}', "compaction.keepRecentTokens"),
+        ("settings.json", "{", "line 1"),
+        ("models.json", '{"providers": {"mine": {"baseUrl": "ftp://x"}}}', "providers.mine.baseUrl"),
+    ],
+)
+def test_a_bad_value_is_named_with_its_file(tmp_path: Path, file: str, content: str, told: str) -> None:
+    (tmp_path / "config").mkdir()
+    (tmp_path / "config" / file).write_text(content)
+    [bad] = texts(examine(environment(tmp_path), tmp_path), "bad")
+    assert told in bad
+    assert str(tmp_path / "config" / file) in bad
+
+
+def test_a_chosen_model_without_a_key_is_a_fault(tmp_path: Path) -> None:
+    (tmp_path / "config").mkdir()
+    (tmp_path / "config" / "settings.json").write_text(json.dumps({"defaultModel": "openai/gpt-5"}))
+    assert texts(examine(environment(tmp_path), tmp_path), "bad") == ["openai/gpt-5 is chosen, but it has no key"]
+
+
+def test_no_model_at_all_is_a_fault_when_the_offline_one_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "config").mkdir()
+    (tmp_path / "config" / "settings.json").write_text('{"offline": false}')
+    [bad] = texts(examine(environment(tmp_path), tmp_path), "bad")
+    assert bad.startswith("no model answers")
+
+
+def test_a_project_that_is_not_trusted_is_said_not_to_be_read(tmp_path: Path) -> None:
+    (tmp_path / ".rpc-agent").mkdir()
+    [untrusted] = [f for f in examine(environment(tmp_path), tmp_path) if "this project" in f.text]
+    assert (untrusted.kind, str(tmp_path.resolve()) in untrusted.fix) == ("note", True)
+    (tmp_path / "config").mkdir()
+    (tmp_path / "config" / "trust.json").write_text(json.dumps({str(tmp_path.resolve()): True}))
+    [trusted] = [f for f in examine(environment(tmp_path), tmp_path) if "this project" in f.text]
+    assert trusted.kind == "good"
