@@ -33,7 +33,11 @@ class Server:
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             cwd=home,
-            env={**os.environ, "RPC_AGENT_CONFIG_DIR": str(home / "config"), "RPC_AGENT_SESSION_DIR": str(home / "sessions")},
+            env={
+                **os.environ,
+                "RPC_AGENT_CONFIG_DIR": str(home / "config"),
+                "RPC_AGENT_SESSION_DIR": str(home / "sessions"),
+            },
         )
         assert self.process.stdin is not None and self.process.stdout is not None
         self.stdin: IO[bytes] = self.process.stdin

@@ -12,6 +12,7 @@ _COMMANDS = {
     "run": 'ask one thing: rpc-agent run "What does this project do?"',
     "chat": "talk to the agent in this terminal",
     "demo": "watch the main job done on the built-in offline model; needs no key",
+    "sessions": "list the sessions there are, read one, or export it as a page",
     "doctor": "what is configured, what is missing, and how to fix it",
     "schema": "print the protocol as OpenRPC, JSON Schema or TypeScript",
 }
@@ -68,7 +69,7 @@ def _unknown(command: str) -> int:
 
 
 def _help() -> str:
-    commands = "".join(f"  {name:8}{what}\n" for name, what in _COMMANDS.items())
+    commands = "".join(f"  {name:10}{what}\n" for name, what in _COMMANDS.items())
     return (
         "usage: rpc-agent COMMAND [OPTIONS]\n\n"
         "A coding agent that other programs embed over JSON-RPC.\n\n"

@@ -4,6 +4,9 @@ from pathlib import Path
 
 import pytest
 
+# Helpers assert too, and a bare AssertionError says nothing.
+pytest.register_assert_rewrite("tests.support")
+
 ROOT = Path(__file__).resolve().parent.parent
 
 

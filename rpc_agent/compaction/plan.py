@@ -8,7 +8,7 @@ from rpc_agent.compaction.file_operations import FileOperations, file_operations
 from rpc_agent.compaction.policy import CompactionBudget, Limits, limits
 from rpc_agent.context.projection import Projection
 from rpc_agent.context.system_state import SystemState, replay_system, system_message
-from rpc_agent.context.tokens import Estimate, estimate_projected
+from rpc_agent.context.tokens import Estimate, estimate_afresh, estimate_projected
 from rpc_agent.conversation.messages import CompactionSummaryMessage, Message
 from rpc_agent.errors import AlreadyCompacted, NothingToCompact
 from rpc_agent.session.entries import (
@@ -50,6 +50,8 @@ class CompactionPlan:
     system: SystemState | None
     limits: Limits
     estimate: Estimate
+    scale: float
+    """`tokens_before` over its estimate: what a service counts for each token that we count."""
 
     @property
     def history_tokens(self) -> int:
@@ -73,8 +75,9 @@ class CompactionPlan:
         return previous + sum(map(self.estimate, self.messages_to_summarize + self.turn_prefix_messages))
 
     def tokens_with(self, summary: str) -> int:
-        """The context after this compaction, with that summary."""
-        return self.estimate(_summary_message(summary)) + _kept_tokens(self.system, self.kept_messages, self.estimate)
+        """The context after this compaction, with that summary; by the same ruler as `tokens_before`."""
+        estimated = self.estimate(_summary_message(summary))
+        return round((estimated + _kept_tokens(self.system, self.kept_messages, self.estimate)) * self.scale)
 
 
 def plan_compaction(
@@ -139,6 +142,8 @@ def _plan(
     estimate: Estimate,
     tokens_before: int,
 ) -> CompactionPlan:
+    estimated_before = estimate_afresh((item.message for item in projection.messages), estimate)
+    scale = tokens_before / estimated_before if estimated_before else 1.0
     leading = projection.entries[0]
     previous = leading if isinstance(leading, CompactionEntry) else None
     kept, system = _messages(steps[cut.boundary :]), replay_system(item.message for item in projection.messages)
@@ -149,7 +154,7 @@ def _plan(
         is_split_turn=cut.turn_start is not None,
         turn_start_entry_id=None if cut.turn_start is None else steps[cut.turn_start].entry.id,
         tokens_before=tokens_before,
-        estimated_tokens_after=_forecast(history + prefix, kept, previous, bounds, system, estimate),
+        estimated_tokens_after=round(_forecast(history + prefix, kept, previous, bounds, system, estimate) * scale),
         messages_to_summarize=history,
         turn_prefix_messages=prefix,
         kept_messages=kept,
@@ -160,6 +165,7 @@ def _plan(
         system=system,
         limits=bounds,
         estimate=estimate,
+        scale=scale,
     )
 
 

@@ -9,6 +9,14 @@ from rpc_agent.conversation.json_values import JsonObject
 THINKING_LEVELS = ("off", "minimal", "low", "medium", "high", "xhigh")
 
 
+@dataclass(frozen=True, slots=True)
+class PriceTier:
+    """Other prices for a whole call that reads more than `above` tokens; those it leaves out stay as they are."""
+
+    above: int
+    prices: Mapping[str, float]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Model:
     """One model of one provider. `context_window` and `max_tokens` are tokens, 0 where nobody knows."""
@@ -25,6 +33,7 @@ class Model:
     max_tokens: int = 0
     cost: Mapping[str, float] = field(default_factory=dict)
     """US dollars per million tokens, by `input`, `output`, `cacheRead`, `cacheWrite`."""
+    price_tiers: tuple[PriceTier, ...] = ()
     compat: Mapping[str, Any] = field(default_factory=dict)
     """Quirks of a server that claims to speak `api`; data, so that adapters need no branches per vendor."""
 

@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable
 from typing import Protocol
 
-from rpc_agent.runtime.events import SessionEvent
+from rpc_agent.runtime.events import BashExecutionUpdate, SessionEvent
 
 
 class Listener(Protocol):
@@ -29,7 +29,9 @@ class Broadcast:
 
     def emit(self, event: SessionEvent) -> None:
         if self._listener is not None:
-            self._listener.hear(event, self.run_id)
+            # What the user does in a shell of their own belongs to no run.
+            run_id = None if isinstance(event, BashExecutionUpdate) else self.run_id
+            self._listener.hear(event, run_id)
 
     async def drained(self) -> None:
         if self._listener is not None:

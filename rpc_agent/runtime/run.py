@@ -159,6 +159,9 @@ class Run:
             current.stop_reason = self.ending.stop_reason
             current.error_message = self.ending.error_message
             current.error_reason = self.ending.error_reason
+        elif current is not None and self.ending.aborted and current.stop_reason == "toolUse":
+            # The model had called tools when the run was stopped: its own word is not how this ended.
+            current.stop_reason = "aborted"
         with suppress(StorageFailed):
             # A run that failed has told why already; what waited for its turn's end is written if it can be.
             self._before_turn_end()

@@ -100,8 +100,8 @@ class SessionDirectory:
             raise SessionNotFound(f"There is no session whose id begins with {id_prefix!r}.", id=id_prefix)
         return next(iter(by_id.values()))
 
-    def delete(self, path: Path) -> None:
-        """Remove a session file of this dir that nobody writes.
+    def delete(self, path: Path) -> str:
+        """Remove a session file of this dir that nobody writes; returns the session's id.
 
         Raises SessionNotFound, InvalidValue (outside the dir), SessionUnreadable (no session header), SessionLocked.
         """
@@ -112,10 +112,12 @@ class SessionDirectory:
             if not resolved.is_file():
                 raise SessionNotFound(f"There is no session file {path}.", path=str(path))
             with open(resolved, "rb") as file:
-                if _header_in(file.readline()) is None:
+                header = _header_in(file.readline())
+                if header is None:
                     raise SessionUnreadable(f"{path} has no session header, so it was not deleted.", path=str(path))
             with lock_session(resolved):
                 resolved.unlink()
+        return as_text(header.get("id"))
 
     def _find_by_header(self, id_prefix: str) -> dict[str, Path]:
         """For files that somebody renamed."""

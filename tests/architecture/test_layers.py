@@ -13,13 +13,13 @@ LAYERS = (
     {"settings", "platform", "conversation"},
     {"session", "rpc", "providers", "tools", "permissions", "resources"},
     {"context", "storage", "protocol"},
-    {"compaction", "extensions"},
+    {"compaction", "export", "extensions"},
     {"agent"},
     {"runtime"},
     {"server"},
     {"cli", "__main__"},
 )
-PURE = {"errors", "conversation", "session", "permissions", "context", "compaction"}
+PURE = {"errors", "conversation", "session", "permissions", "context", "compaction", "export"}
 """Whole packages without file, clock, randomness, environment, network; compaction awaits only what it is given."""
 PURE_MODULES = {
     "agent/events", "agent/inbox", "agent/retry",

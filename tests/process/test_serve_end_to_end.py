@@ -44,7 +44,9 @@ def test_a_prompt_from_a_shell_pipe_does_a_tool_turn_and_answers_with_no_key_and
 def test_a_stray_print_or_a_tools_output_never_reaches_stdout(tmp_path: Path) -> None:
     home = Home(tmp_path)
     home.settings(permissions={"mode": "allow"})
-    home.script({"toolCalls": [{"name": "bash", "arguments": {"command": "echo loud; echo louder >&2"}}]}, {"text": "ok"})
+    home.script(
+        {"toolCalls": [{"name": "bash", "arguments": {"command": "echo loud; echo louder >&2"}}]}, {"text": "ok"}
+    )
     done = one_prompt(home)
     assert all(json.loads(line)["jsonrpc"] == "2.0" for line in done.stdout.splitlines())
     assert b"\r" not in done.stdout
@@ -62,10 +64,19 @@ def test_the_same_through_a_real_http_service_whatever_the_pieces(tmp_path: Path
         with serve_process(home, "--model", "mine/m", framing=framing) as server:
             server.request(1, "prompt", PROMPT)
             result = server.answer(1)
-            assert (result["text"], result["stopReason"], result["model"]) == ("There is notes.txt, 你好 🌍.", "stop", "mine/m")
+            assert (result["text"], result["stopReason"], result["model"]) == (
+                "There is notes.txt, 你好 🌍.",
+                "stop",
+                "mine/m",
+            )
             assert server.finish() == 0
         assert service.faults == []
-        assert [message["role"] for message in service.requests[1]["messages"]] == ["system", "user", "assistant", "tool"]
+        assert [message["role"] for message in service.requests[1]["messages"]] == [
+            "system",
+            "user",
+            "assistant",
+            "tool",
+        ]
         assert service.requests[1]["messages"][-1]["content"] == "notes.txt\n"
     assert "sk-0123456789abcdef-secret" not in server.stderr
     assert not any("sk-0123456789" in file.read_text() for file in home.sessions.rglob("*.jsonl"))

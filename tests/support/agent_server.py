@@ -27,7 +27,9 @@ class Home:
         for folder in (self.config, self.project):
             folder.mkdir(parents=True, exist_ok=True)
 
-    def script(self, *replies: Mapping[str, Any], summaries: Sequence[Mapping[str, Any]] | None = None, **model: Any) -> None:
+    def script(
+        self, *replies: Mapping[str, Any], summaries: Sequence[Mapping[str, Any]] | None = None, **model: Any
+    ) -> None:
         """Make a scripted model the default one. `model` are fields of its models.json entry."""
         script: dict[str, Any] = {"replies": list(replies)}
         if summaries is not None:
@@ -106,7 +108,8 @@ async def serving(home: Home, **options: Any) -> AsyncIterator[CheckingClient]:
             client_end.end()
             async with asyncio.timeout(PATIENCE):
                 await asyncio.wait([running])
-    assert client.misfits() == []
+    misfits = client.misfits()
+    assert not misfits, misfits
 
 
 async def _run(app: App, end: InMemoryTransport) -> None:

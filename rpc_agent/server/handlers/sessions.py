@@ -64,20 +64,18 @@ async def list_sessions(connection: Connection, params: ListSessionsParams, call
 async def delete_session(connection: Connection, params: DeleteSessionParams, call: Call) -> Result:
     if (params.path is None) == (params.session_id is None):
         raise InvalidValue("path", "give either sessionId or path")
+    registry = connection.registry
     if params.path is not None:
         path = Path(params.path)
-        session = connection.registry.find_open(path)
+        session = registry.find_open(path)
+        if session is None:
+            return {"sessionId": registry.directory().delete(path)}
     else:
         session = await connection.session(params.session_id)
-        if session.log.store.path is None:
-            await connection.close_session(session)
-            return {}
-        path = session.log.store.path
-    if session is not None:
-        await connection.close_session(session)
-    if session is None or path.exists():
-        connection.registry.directory().delete(path)
-    return {}
+    await connection.close_session(session)
+    if session.log.store.is_on_disk and session.log.store.path is not None:
+        registry.directory().delete(session.log.store.path)
+    return {"sessionId": session.session_id}
 
 
 async def fork_session(request: Request, params: EntryParams) -> Result:

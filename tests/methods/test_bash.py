@@ -1,0 +1,87 @@
+"""bash and abort_bash: commands of the user, shown to the model without cutting its turns apart."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.support.agent_server import Home, serving
+
+pytestmark = pytest.mark.anyio
+
+
+async def test_it_runs_in_any_permission_mode_streams_and_is_recorded(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    async with serving(home) as client:
+        result = await client.request("bash", {"command": "echo hi; exit 3"})
+        assert (result["output"], result["exitCode"], result["cancelled"], result["truncated"]) == (
+            "hi\n",
+            3,
+            False,
+            False,
+        )
+        update = next(n.params for n in client.notifications if n.method == "bash_execution_update")
+        assert (update["delta"], update["requestId"]) == ("hi\n", 1)
+        messages = (await client.request("get_messages"))["messages"]
+        assert [(m["role"], m["command"], m["output"]) for m in messages] == [
+            ("bashExecution", "echo hi; exit 3", "hi\n")
+        ]
+
+
+async def test_excluded_it_is_kept_in_the_session_and_not_sent_to_the_model(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    home.script({"text": "ok", "usage": {"input": 5, "output": 1}})
+    async with serving(home) as client:
+        await client.request("bash", {"command": "echo secret", "excludeFromContext": True})
+        entry = (await client.request("get_entries"))["entries"][0]
+        assert entry["message"]["excludeFromContext"] is True
+
+
+async def test_during_a_run_it_is_recorded_after_the_turns_tool_results(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    home.settings(permissions={"mode": "allow"})
+    wait = {"command": "while [ ! -e go ]; do sleep 0.01; done"}
+    home.script({"toolCalls": [{"name": "bash", "arguments": wait}]}, {"text": "done"})
+    async with serving(home) as client:
+        question = await client.ask("prompt", {"message": "start", "wait": True})
+        await client.notification("tool_execution_start")
+        await client.request("bash", {"command": "echo beside"})
+        (home.project / "go").touch()
+        await client.answer(question)
+        roles = [m["role"] for m in (await client.request("get_messages"))["messages"]]
+        assert roles == ["system", "user", "assistant", "toolResult", "bashExecution", "assistant"]
+
+
+async def test_abort_bash_stops_it_and_keeps_what_it_said(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    async with serving(home) as client:
+        question = await client.ask("bash", {"command": "echo begun; sleep 300"})
+        await client.notification("bash_execution_update")
+        await client.request("abort_bash")
+        result = await client.answer(question)
+        assert (result["output"], result["exitCode"], result["cancelled"]) == ("begun\n", None, True)
+
+
+async def test_cancelling_the_call_gives_its_own_cancelled_form(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    async with serving(home) as client:
+        question = await client.ask("bash", {"command": "echo begun; sleep 300"})
+        await client.notification("bash_execution_update")
+        await client.notify("$/cancelRequest", {"id": question[0]})
+        assert (await client.answer(question))["cancelled"] is True
+
+
+async def test_a_timeout_ends_it(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    async with serving(home) as client:
+        result = await client.request("bash", {"command": "sleep 300", "timeout": 0.1})
+        assert (result["exitCode"], result["cancelled"]) == (None, True)
+
+
+async def test_abort_leaves_the_users_own_command_alone(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    async with serving(home) as client:
+        question = await client.ask("bash", {"command": "echo begun; while [ ! -e go ]; do sleep 0.01; done"})
+        await client.notification("bash_execution_update")
+        await client.request("abort")
+        (home.project / "go").touch()
+        assert (await client.answer(question))["exitCode"] == 0
