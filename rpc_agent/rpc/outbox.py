@@ -53,6 +53,10 @@ class _Level:
         if self._bytes <= self._mark // 2:
             self._is_low.set()
 
+    @property
+    def is_high(self) -> bool:
+        return not self._is_low.is_set()
+
     async def low(self) -> None:
         await self._is_low.wait()
 
@@ -83,6 +87,11 @@ class Outbox:
     def posted(self) -> int:
         """How many items were ever posted."""
         return self._posted
+
+    @property
+    def is_full(self) -> bool:
+        """Whether the other side is behind, so that what can be merged should be."""
+        return self._all.is_high
 
     def post(self, item: Item, *, is_answer: bool = False) -> None:
         """Queue `item` behind all others. After `close` it is dropped, for nobody reads."""
