@@ -29,6 +29,7 @@ Speaks JSON-RPC 2.0 over stdin and stdout, one message a line or with Content-Le
   --no-offline               answer noModel instead of falling back to the built-in offline model
   --framing MODE             auto, lines or headers (default: auto)
   --max-message-bytes N      skip larger messages (default: 67108864)
+  --trace FILE               append every message, both directions, to FILE
   --log-level LEVEL          debug, info, warning or error (default: warning)
   --log-file FILE            write the log there instead of to stderr
   --help                     show this
@@ -45,6 +46,7 @@ _VALUES = {
     "--tools": "tools",
     "--framing": "framing",
     "--max-message-bytes": "max_message_bytes",
+    "--trace": "trace",
     "--log-level": "log_level",
     "--log-file": "log_file",
 }
@@ -77,7 +79,13 @@ def main(arguments: Sequence[str]) -> int:
     except UsageError as error:
         sys.stderr.write(f"rpc-agent serve: {error}\nTry: rpc-agent serve --help\n")
         return _USAGE_ERROR
-    _start_log(values.pop("log_level", "warning"), values.pop("log_file", None))
+    try:
+        _start_log(values.pop("log_level", "warning"), values.pop("log_file", None))
+        if "trace" in values:
+            values["trace"] = open(values["trace"], "ab")  # noqa: SIM115 - written to until the process ends
+    except OSError as error:
+        sys.stderr.write(f"rpc-agent serve: {error.filename}: {error.strerror}\n")
+        return _USAGE_ERROR
     return serve(ServeOptions(**values))
 
 

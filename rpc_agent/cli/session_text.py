@@ -31,7 +31,9 @@ def show(out: Terminal, snapshot: SessionSnapshot, *, full: bool) -> None:
     if others and not full:
         count = sum(len(section.branch.entries) for section in others)
         out.line()
-        out.line(f"{count} entries of other branches are not shown; --full shows them.", "dim")
+        one = count == 1
+        what = "1 entry of other branches is" if one else f"{count:,} entries of other branches are"
+        out.line(f"{what} not shown; --full shows {'it' if one else 'them'}.", "dim")
 
 
 class _View:

@@ -29,7 +29,11 @@ _EXEMPT = ("abort", "ping")
 
 def serve(options: ServeOptions) -> int:
     """Serve until the input ends, the client says so, or the process is told to stop. Returns the exit code."""
-    transport = StdioTransport(*claim_stdio(), framing=options.framing, max_message_bytes=options.max_message_bytes)
+    transport: Transport = StdioTransport(*claim_stdio(), framing=options.framing, max_message_bytes=options.max_message_bytes)
+    if options.trace is not None:
+        from rpc_agent.rpc.tracing import TracingTransport  # noqa: PLC0415 - only for those who look for a fault
+
+        transport = TracingTransport(transport, options.trace)
     return asyncio.run(_serve(App(options, transport, os.environ, on_overdue=_die)))
 
 

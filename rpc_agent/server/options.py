@@ -1,6 +1,6 @@
 """What `serve` was told on the command line. Plain values, so that the first answer waits for no parser's imports."""
 
-from typing import Literal, NamedTuple
+from typing import BinaryIO, Literal, NamedTuple
 
 DEFAULT_MAX_MESSAGE_BYTES = 64 << 20
 MAX_IN_FLIGHT = 1024
@@ -23,3 +23,5 @@ class ServeOptions(NamedTuple):
     framing: Literal["lines", "headers"] | None = None
     """None: the first line decides."""
     max_message_bytes: int = DEFAULT_MAX_MESSAGE_BYTES
+    trace: BinaryIO | None = None
+    """A file that gets both directions of the traffic."""

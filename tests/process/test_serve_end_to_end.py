@@ -169,3 +169,27 @@ def _receive(server: ServeProcess, pattern: object, known: dict[str, str]) -> di
         if now is not None:
             return now
     raise AssertionError(f"the server ended before {pattern}: {server.stderr}")
+
+
+def test_a_trace_holds_both_directions_good_messages_and_bad(tmp_path: Path) -> None:
+    home, trace = Home(tmp_path), tmp_path / "trace.jsonl"
+    with serve_process(home, "--trace", str(trace)) as server:
+        server.request(1, "ping")
+        server.answer(1)
+        server.send_bytes(b"not json")
+        server.receive()
+        assert server.finish() == 0
+    lines = [json.loads(line) for line in trace.read_text().splitlines()]
+    assert [(line["direction"], line.get("message", {}).get("id"), line.get("text")) for line in lines] == [
+        ("in", 1, None),
+        ("out", 1, None),
+        ("in", None, "not json"),
+        ("out", None, None),
+    ]
+
+
+def test_a_trace_that_cannot_be_written_is_a_usage_error(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "rpc_agent", "serve", "--trace", str(tmp_path / "no" / "folder")]
+    done = subprocess.run(command, capture_output=True, timeout=PATIENCE, check=False)
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert b"folder" in done.stderr

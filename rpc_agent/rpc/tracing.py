@@ -1,0 +1,51 @@
+"""Writes down what crosses a transport, both ways, for whoever looks for a fault. Changes nothing of it."""
+
+import json
+import time
+from collections.abc import Sequence
+from typing import BinaryIO, Literal
+
+from rpc_agent.rpc.framing import Frame
+from rpc_agent.rpc.transport import Transport
+
+Direction = Literal["in", "out"]
+
+
+class TracingTransport:
+    """A Transport around another. Each message is one line of `file`: {"at", "direction", "message" or "text"}.
+
+    `at` is seconds since the epoch. A message that is JSON stands there as it crossed; anything else as a text.
+    """
+
+    def __init__(self, inner: Transport, file: BinaryIO) -> None:
+        self._inner = inner
+        self._file = file
+
+    async def receive(self) -> Sequence[Frame]:
+        frames = await self._inner.receive()
+        for frame in frames:
+            self._write("in", frame if isinstance(frame, bytes) else repr(frame).encode())
+        return frames
+
+    async def send(self, messages: Sequence[bytes]) -> None:
+        for message in messages:
+            self._write("out", message)
+        await self._inner.send(messages)
+
+    async def hung_up(self) -> None:
+        await self._inner.hung_up()
+
+    def _write(self, direction: Direction, message: bytes) -> None:
+        head = f'{{"at":{time.time():.6f},"direction":"{direction}",'
+        self._file.write(head.encode() + _shown(message) + b"}\n")
+        # A trace is read after a crash: what was written must be there.
+        self._file.flush()
+
+
+def _shown(message: bytes) -> bytes:
+    try:
+        # A line end between two tokens is JSON, and would cut the line of the trace.
+        json.loads(message)
+        return b'"message":' + message.replace(b"\n", b" ").replace(b"\r", b" ")
+    except ValueError:
+        return b'"text":' + json.dumps(message.decode("utf-8", "backslashreplace")).encode()

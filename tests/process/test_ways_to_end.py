@@ -1,0 +1,186 @@
+"""Every way a server process can end: within 5 s, with its work on disk and nothing left behind."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.support.agent_server import PATIENCE, Home
+from tests.support.serve_process import ServeProcess, serve_process
+
+posix_only = pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
+PROMISED_SECONDS = 5.0
+
+
+def sleeper(home: Home) -> None:
+    """A run that is in a tool which would take minutes; the file `pid` holds the sleeping child's process id."""
+    home.settings(permissions={"mode": "allow"})
+    command = "sleep 300 & echo $! > pid; wait"
+    home.script({"toolCalls": [{"name": "bash", "arguments": {"command": command}}]}, {"text": "never"})
+
+
+def start_sleeping(server: ServeProcess, home: Home, *, wait: bool = False) -> int:
+    server.request(1, "prompt", {"message": "sleep", "wait": wait})
+    server.until(method="tool_execution_start")
+    file, deadline = home.project / "pid", time.monotonic() + PATIENCE
+    while not (file.exists() and file.read_text().strip()):
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    return int(file.read_text())
+
+
+def is_alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    stat = Path(f"/proc/{pid}/stat")
+    return not (stat.exists() and stat.read_text().rpartition(")")[2].split()[0] == "Z")
+
+
+def check_end(server: ServeProcess, home: Home, child: int, end: Callable[[], None], code: int = 0) -> None:
+    started = time.monotonic()
+    end()
+    assert server.wait() == code
+    assert time.monotonic() - started < PROMISED_SECONDS
+    assert not is_alive(child)
+    (file,) = home.sessions.rglob("*.jsonl")
+    lines = file.read_text().splitlines()
+    assert json.loads(lines[-1])["message"]["role"] == "toolResult", "the run was ended, and its end is on disk"
+    assert not list(home.sessions.rglob("*.lock"))
+
+
+@posix_only
+def test_the_end_of_input_aborts_a_run_that_nobody_waits_for(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    sleeper(home)
+    with serve_process(home) as server:
+        child = start_sleeping(server, home)
+        check_end(server, home, child, server.close_stdin)
+
+
+@posix_only
+def test_the_end_of_input_lets_a_waiting_prompt_finish(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    home.script({"text": "slow but sure", "delayMs": 300})
+    with serve_process(home) as server:
+        server.request(1, "prompt", {"message": "hi", "wait": True})
+        server.until(method="agent_start")
+        server.close_stdin()
+        assert server.answer(1)["text"] == "slow but sure"
+        assert server.wait() == 0
+
+
+@posix_only
+def test_a_client_may_want_the_end_of_input_to_stop_everything(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    sleeper(home)
+    with serve_process(home) as server:
+        server.request(0, "initialize", {"protocolVersion": 1, "capabilities": {"abortOnEof": True}})
+        server.answer(0)
+        child = start_sleeping(server, home, wait=True)
+        check_end(server, home, child, server.close_stdin)
+
+
+@posix_only
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_stops_everything_answers_and_exits(tmp_path: Path, number: int) -> None:
+    home = Home(tmp_path)
+    sleeper(home)
+    with serve_process(home) as server:
+        child = start_sleeping(server, home, wait=True)
+        check_end(server, home, child, lambda: os.kill(server.process.pid, number))
+        assert server.answer(1)["stopReason"] == "aborted"
+
+
+@posix_only
+def test_a_second_signal_exits_at_once(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    home.settings(permissions={"mode": "allow"})
+    stubborn = "trap '' TERM INT; echo ready > pid; while true; do sleep 1; done"
+    home.script({"toolCalls": [{"name": "bash", "arguments": {"command": stubborn}}]}, {"text": "never"})
+    with serve_process(home) as server:
+        server.request(1, "prompt", {"message": "go"})
+        server.until(method="tool_execution_start")
+        os.kill(server.process.pid, signal.SIGTERM)
+        os.kill(server.process.pid, signal.SIGTERM)
+        assert server.wait(PROMISED_SECONDS) == 0
+
+
+@posix_only
+def test_a_reader_that_is_gone_ends_the_server(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    sleeper(home)
+    process = subprocess.Popen(
+        [sys.executable, "-m", "rpc_agent", "serve"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        cwd=home.project,
+        env={**os.environ, **home.environment, "PATH": os.environ["PATH"]},
+    )
+    assert process.stdin is not None and process.stdout is not None
+    with process.stdin:
+        prompt = {"jsonrpc": "2.0", "id": 1, "method": "prompt", "params": {"message": "go", "wait": True}}
+        process.stdin.write(json.dumps(prompt).encode() + b"\n")
+        process.stdin.flush()
+        while json.loads(process.stdout.readline()).get("method") != "tool_execution_start":
+            pass
+        process.stdout.close()
+        assert process.wait(PROMISED_SECONDS) == 0
+    deadline = time.monotonic() + PROMISED_SECONDS
+    child = int((home.project / "pid").read_text() or 0) if (home.project / "pid").exists() else 0
+    while child and is_alive(child):
+        assert time.monotonic() < deadline
+
+
+@posix_only
+def test_the_death_of_the_parent_ends_the_server_although_its_pipes_stay_open(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    sleeper(home)
+    parent = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
+    with serve_process(home) as server:
+        server.request(0, "initialize", {"protocolVersion": 1, "processId": parent.pid})
+        server.answer(0)
+        child = start_sleeping(server, home)
+        check_end(server, home, child, lambda: (parent.kill(), parent.communicate(), None)[-1])
+
+
+@posix_only
+def test_shutdown_and_exit_stop_what_runs(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    sleeper(home)
+    with serve_process(home) as server:
+        child = start_sleeping(server, home)
+
+        def end() -> None:
+            server.request(2, "shutdown")
+            server.until(id=2)
+            server.request(3, "prompt", {"message": "too late"})
+            assert server.until(id=3)["error"]["code"] == -32051
+            server.send({"jsonrpc": "2.0", "method": "exit"})
+
+        check_end(server, home, child, end)
+
+
+def test_several_sessions_of_one_process_do_not_wait_for_each_other(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    home.script({"text": "half", "hang": True})
+    with serve_process(home) as server:
+        server.request(1, "new_session", {"name": "stuck"})
+        stuck = server.answer(1)["sessionId"]
+        server.request(2, "prompt", {"message": "hang", "sessionId": stuck})
+        server.until(method="message_update")
+        server.request(3, "new_session", {"name": "free", "model": "offline/offline"})
+        free = server.answer(3)["sessionId"]
+        server.request(4, "prompt", {"message": "What files are here?", "wait": True, "sessionId": free})
+        assert server.answer(4)["stopReason"] == "stop"
+        server.request(5, "get_state", {"sessionId": stuck})
+        assert server.answer(5)["isStreaming"] is True
+        assert server.finish() == 0
