@@ -4,7 +4,7 @@ The parts: `log` (entries), `models` (which model), `context` (what it is sent),
 """
 
 import secrets
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ from rpc_agent.conversation.json_values import JsonObject
 from rpc_agent.conversation.models import Model
 from rpc_agent.errors import EntryNotOnBranch, InvalidValue, LeafMoved, NotEditable, SessionBusy, SessionReadOnly
 from rpc_agent.permissions.rules import Mode as PermissionMode
+from rpc_agent.resources.commands import Command, expand
 from rpc_agent.runtime.auto_compaction import AutoCompaction
 from rpc_agent.runtime.broadcast import Broadcast
 from rpc_agent.runtime.compactor import Compacted, CompactionOptions, Compactor
@@ -77,6 +78,7 @@ class SessionParts:
     shell: UserShell
     auto_compaction: AutoCompaction
     settings: SessionSettings
+    commands: Sequence[Command]
     broadcast: Broadcast
     cwd: Path
     switches: Switches
@@ -147,6 +149,8 @@ class LiveSession:
         """Accept a message. Raises SessionBusy, SessionReadOnly, NoModel, AuthMissing; then nothing happened."""
         self.require_writable()
         self.models.require()
+        if isinstance(content, str):
+            content = expand(content, self.parts.commands)
         if self.runs.is_running or self.is_occupied:
             if behavior is None:
                 raise SessionBusy(self._busy_with())

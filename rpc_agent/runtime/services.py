@@ -1,14 +1,16 @@
 """What all sessions of a process share: settings, models, tools, clock, environment. Holds them; does nothing."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from rpc_agent.providers.catalog import Catalog, load_catalog
+from rpc_agent.resources.commands import Command, find_commands
 from rpc_agent.runtime.broadcast import Spawn
 from rpc_agent.runtime.identity import SystemIdentity
 from rpc_agent.settings import Settings, is_trusted, load_settings, load_trust
+from rpc_agent.settings.files import PROJECT_DIR
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,6 +61,12 @@ class Services:
 
     def catalog(self, cwd: Path) -> Catalog:
         return load_catalog(self.launch.config_dir, self.environment, self._trusted_project(cwd))
+
+    def commands(self, cwd: Path) -> Sequence[Command]:
+        """What can be started with "/name" in `cwd`: the user's, and those of a trusted project."""
+        project = self._trusted_project(cwd)
+        own = [] if project is None else [project / PROJECT_DIR]
+        return find_commands([self.launch.config_dir, *own])
 
     def _trusted_project(self, cwd: Path) -> Path | None:
         return cwd if is_trusted(load_trust(self.launch.config_dir), cwd) else None

@@ -9,7 +9,7 @@ from rpc_agent.agent.abort import Abort
 from rpc_agent.agent.inbox import Inbox
 from rpc_agent.agent.loop import Machinery
 from rpc_agent.agent.retry import RetryPolicy
-from rpc_agent.context.system_prompt import ContextFile, PromptInputs, prompt_sections
+from rpc_agent.context.system_prompt import ContextFile, PromptInputs, Skill, prompt_sections
 from rpc_agent.context.token_classes import CLASSES
 from rpc_agent.context.tokens import SIMPLE
 from rpc_agent.conversation.models import Model
@@ -91,6 +91,7 @@ class _Assembly:
         self.log = SessionLog(store, self.emit)
         self.models = ModelChoice(catalog, wishes.choice, thinking_level=wishes.thinking_level)
         self.environment = child_environment(services.environment, catalog.secret_variables(), settings.shell.pass_env)
+        self.commands = services.commands(cwd)
         self.toolbox = self._toolbox()
         self.context = self._context(store.session_id)
         self.inbox = Inbox(settings.steering_mode, settings.follow_up_mode)
@@ -147,6 +148,7 @@ class _Assembly:
                 shell=self.shell,
                 auto_compaction=auto,
                 settings=self.held,
+                commands=self.commands,
                 cwd=self.cwd,
                 switches=self.switches,
             )
@@ -174,6 +176,9 @@ class _Assembly:
             cwd=str(self.cwd),
             tools=self.toolbox.specs,
             context_files=files,
+            skills=[
+                Skill(each.name, each.description, str(each.path)) for each in self.commands if each.source == "skill"
+            ],
             preamble=self.wishes.system_prompt,
         )
         sections = prompt_sections(inputs)

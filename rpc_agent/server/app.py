@@ -29,7 +29,8 @@ _EXEMPT = ("abort", "ping")
 
 def serve(options: ServeOptions) -> int:
     """Serve until the input ends, the client says so, or the process is told to stop. Returns the exit code."""
-    transport: Transport = StdioTransport(*claim_stdio(), framing=options.framing, max_message_bytes=options.max_message_bytes)
+    fds = claim_stdio()
+    transport: Transport = StdioTransport(*fds, framing=options.framing, max_message_bytes=options.max_message_bytes)
     if options.trace is not None:
         from rpc_agent.rpc.tracing import TracingTransport  # noqa: PLC0415 - only for those who look for a fault
 

@@ -123,3 +123,26 @@ async def test_a_label_is_put_on_the_target(tmp_path: Path) -> None:
         await client.request("navigate_tree", {"targetId": entries[2]["id"], "label": "here"})
         nodes = (await client.request("get_tree"))["nodes"]
         assert {node["entryId"]: node["label"] for node in nodes if "label" in node} == {entries[2]["id"]: "here"}
+
+
+async def test_a_summary_that_is_stopped_leaves_everything_as_it_was(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    home.script(
+        {"text": "one"}, {"text": "two"}, summaries=[{"text": "half", "hang": True}, {"error": {"message": "no"}}]
+    )
+    async with serving(home) as client:
+        entries = await two_turns(client)
+        before = await client.request("get_entries")
+        moving = await client.ask("navigate_tree", {"targetId": entries[2]["id"], "summarize": True})
+        await client.notification("branch_summary_start")
+        assert (await client.request("get_state"))["isNavigating"] is True
+        assert (await client.request("abort_branch_summary"))["aborted"] is True
+        moved = await client.answer(moving)
+        assert (moved["cancelled"], moved["aborted"], moved["leafId"]) == (True, True, entries[-1]["id"])
+        with pytest.raises(RpcError) as failed:
+            await client.request("navigate_tree", {"targetId": entries[2]["id"], "summarize": True})
+        assert failed.value.code == -32025
+        assert await client.request("get_entries") == before
+        ends = [n.params for n in client.notifications if n.method == "branch_summary_end"]
+        assert [(end["aborted"], "errorMessage" in end) for end in ends] == [(True, False), (False, True)]
+        assert (await client.request("abort_branch_summary"))["aborted"] is False

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from rpc_agent.errors import InvalidValue
-from rpc_agent.protocol.history import GetEventsParams
+from rpc_agent.protocol.history import ExportSessionParams, GetEventsParams
 from rpc_agent.protocol.sessions import (
     DeleteSessionParams,
     EntryParams,
@@ -15,6 +15,7 @@ from rpc_agent.protocol.sessions import (
 )
 from rpc_agent.protocol.wire_model import SessionParams
 from rpc_agent.rpc.calls import Call
+from rpc_agent.runtime.session_export import export_session, write_export
 from rpc_agent.runtime.session_registry import NewSession
 from rpc_agent.server.connection import Connection
 from rpc_agent.server.dispatch import ConnectionHandler, Request, Result, SessionHandler
@@ -100,6 +101,15 @@ async def get_session_stats(request: Request, params: SessionParams) -> Result:
     return stats_to_wire(request.session)
 
 
+async def export(request: Request, params: ExportSessionParams) -> Result:
+    data = await export_session(request.session.log.store, params.format)
+    if params.output_path is None:
+        return {"text": data.decode("utf-8", "replace")}
+    path = request.session.parts.cwd / Path(params.output_path).expanduser()
+    await write_export(path, data)
+    return {"path": str(path)}
+
+
 async def get_events(request: Request, params: GetEventsParams) -> Result:
     replay = request.connection.feed(request.session).replay(params.since, params.limit)
     other_life = params.stream_id is not None and params.stream_id != request.session.stream_id
@@ -161,6 +171,7 @@ SESSION_HANDLERS: dict[str, SessionHandler] = {
     "set_session_name": set_session_name,
     "get_session_stats": get_session_stats,
     "get_events": get_events,
+    "export_session": export,
 }
 CONNECTION_HANDLERS: dict[str, ConnectionHandler] = {
     "new_session": new_session,

@@ -1,10 +1,11 @@
-"""Methods about settings, permissions and trust."""
+"""Methods about settings, permissions, trust and commands."""
 
 from pathlib import Path
 from typing import Any
 
 from rpc_agent.protocol.settings import SetPermissionsParams, TrustProjectParams, UpdateSettingsParams
 from rpc_agent.protocol.wire_model import SessionParams
+from rpc_agent.resources.commands import Command
 from rpc_agent.rpc.calls import Call
 from rpc_agent.server.connection import Connection
 from rpc_agent.server.dispatch import ConnectionHandler, Request, Result, SessionHandler
@@ -31,6 +32,15 @@ async def trust_project(connection: Connection, params: TrustProjectParams, call
     return {}
 
 
+async def get_commands(request: Request, params: SessionParams) -> Result:
+    return {"commands": [_command(command) for command in request.session.parts.commands]}
+
+
+def _command(command: Command) -> dict[str, Any]:
+    description = {"description": command.description} if command.description else {}
+    return {"name": command.name, **description, "source": command.source, "path": str(command.path)}
+
+
 def _nested(dotted: dict[str, Any]) -> dict[str, Any]:
     """{"a.b": 1} -> {"a": {"b": 1}}; a setting without a value is left out."""
     nested: dict[str, Any] = {}
@@ -49,5 +59,6 @@ SESSION_HANDLERS: dict[str, SessionHandler] = {
     "get_settings": get_settings,
     "update_settings": update_settings,
     "set_permissions": set_permissions,
+    "get_commands": get_commands,
 }
 CONNECTION_HANDLERS: dict[str, ConnectionHandler] = {"trust_project": trust_project}

@@ -1,0 +1,1 @@
+"""A session as a document for people (HTML, Markdown) or programs (JSONL). Pure: plain values in, text or bytes out."""

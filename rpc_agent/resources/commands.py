@@ -1,0 +1,110 @@
+"""Prompt templates and skills: what a person can start with "/name". Finds and reads them; runs nothing.
+
+A template is a Markdown file in `prompts/`, its name the file's. A skill is a folder in `skills/` with a SKILL.md.
+"""
+
+import re
+import shlex
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from rpc_agent.resources.front_matter import split_front_matter
+
+_MOST_BYTES = 256 * 1024
+"""More than any instructions have; a mistaken file must not fill the model's window."""
+_PLACEHOLDER = re.compile(r"\$(?:ARGUMENTS|@|([1-9]))")
+_NAME = re.compile(r"[\w.:-]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """`description` is one line, "" where there is none; `body` is the file's text without its head."""
+
+    name: str
+    description: str
+    source: Literal["prompt", "skill"]
+    path: Path
+    body: str
+
+
+def find_commands(folders: Iterable[Path]) -> tuple[Command, ...]:
+    """The commands in `prompts/` and `skills/` of each folder, by name; a later folder's win. Unreadable files are none."""
+    found: dict[str, Command] = {}
+    for folder in folders:
+        for command in (*_templates(folder / "prompts"), *_skills(folder / "skills")):
+            found[command.name] = command
+    return tuple(found[name] for name in sorted(found))
+
+
+def expand(text: str, commands: Iterable[Command]) -> str:
+    """The message that "/name arguments" stands for; any other text is itself."""
+    name, _, rest = text[1:].partition(" ") if text.startswith("/") else ("", "", "")
+    command = next((each for each in commands if each.name == name), None)
+    if command is None:
+        return text
+    if command.source == "skill":
+        body = f"Follow this skill ({command.path}; files it names are beside it):\n\n{command.body.strip()}"
+        return f"{body}\n\nThe task: {rest.strip()}" if rest.strip() else body
+    return _filled(command.body, rest.strip())
+
+
+def _filled(body: str, arguments: str) -> str:
+    """$ARGUMENTS and $@ are all arguments, $1 to $9 single ones; without any placeholder they are put at the end."""
+    if not _PLACEHOLDER.search(body):
+        return f"{body.strip()}\n\n{arguments}".strip()
+    words = _words(arguments)
+
+    def value(match: re.Match[str]) -> str:
+        place = match.group(1)
+        if place is None:
+            return arguments
+        return words[int(place) - 1] if int(place) <= len(words) else ""
+
+    return _PLACEHOLDER.sub(value, body).strip()
+
+
+def _words(arguments: str) -> list[str]:
+    try:
+        return shlex.split(arguments)
+    except ValueError:
+        # An apostrophe in plain prose is no quote.
+        return arguments.split()
+
+
+def _templates(folder: Path) -> Iterator[Command]:
+    for path in _entries(folder):
+        if path.suffix == ".md" and _NAME.fullmatch(path.stem) and (text := _read(path)) is not None:
+            fields, body = split_front_matter(text)
+            yield Command(path.stem, _line(fields.get("description", "")), "prompt", path, body)
+
+
+def _skills(folder: Path) -> Iterator[Command]:
+    for path in _entries(folder):
+        file = path / "SKILL.md"
+        if (text := _read(file)) is not None:
+            fields, body = split_front_matter(text)
+            name = fields.get("name") or path.name
+            if _NAME.fullmatch(name):
+                yield Command(name, _line(fields.get("description", "")), "skill", file, body)
+
+
+def _entries(folder: Path) -> list[Path]:
+    try:
+        return sorted(folder.iterdir())
+    except OSError:
+        return []
+
+
+def _read(path: Path) -> str | None:
+    try:
+        if not path.is_file() or path.stat().st_size > _MOST_BYTES:
+            return None
+        return path.read_text(encoding="utf-8-sig", errors="replace")
+    except OSError:
+        return None
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split())
