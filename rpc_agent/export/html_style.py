@@ -59,7 +59,7 @@ summary b{font-weight:600;margin-right:.5rem}
 summary small,.remark{color:var(--dim);font-size:.82rem}
 .remark{margin:.45rem 0 0}
 .dim{color:var(--dim)}
-.bad,.bad>summary b{color:var(--bad)}
+p.bad,.bad>summary b{color:var(--bad)}
 .label{background:var(--label);color:var(--on-label);border-radius:99px;padding:.05rem .55rem;font-size:.75rem;
 font-weight:500}
 img{display:block;max-width:100%;max-height:32rem;margin:.5rem 0 0;border-radius:6px;border:1px solid var(--line)}

@@ -125,6 +125,12 @@ def test_hostile_text_adds_no_element_no_attribute_and_no_comment(text: str) -> 
     ]
 
 
+@pytest.mark.parametrize("text", ["`<script>`", "```<x>\n<script>\n```<x>", "~~~<x>\n<i onclick=x>\n~~~", "# `<b>`"])
+def test_code_is_as_harmless_as_prose(text: str) -> None:
+    page = benign_and_hostile(text)[1]
+    assert (faults(page), squeezed(text) in squeezed(page.text)) == ([], True)
+
+
 @pytest.mark.parametrize("text", HOSTILE)
 def test_hostile_text_can_be_read_as_it_was_written(text: str) -> None:
     assert squeezed(plain(text)) in squeezed(benign_and_hostile(text)[1].text)

@@ -97,10 +97,19 @@ def test_code_in_a_line_is_found_as_markdown_finds_it(line: str, pieces: list[tu
     assert list(code_spans(line)) == pieces
 
 
-def test_a_backtick_that_opens_nothing_on_its_line_cannot_hide_markup_on_the_next() -> None:
-    raws = chain(message("user", content="a ` b\n` <script> ` c"))
+@pytest.mark.parametrize(
+    ("text", "quoted"),
+    [
+        # A backtick that opens nothing on its line must not pair with one on the next and set the tag there free.
+        ("a ` b\n` <script> `", ["> a \\` b", "> ` <script> `"]),
+        ("a <b> `<c>` [d] \\<e>", ["> a \\<b> `<c>` \\[d] \\\\\\<e>"]),
+        ("x\n~~~ py <s>\n```\n# <y>", ["> x", "> ````py", "> ```", "> # <y>", "> ````"]),
+    ],
+)
+def test_prose_is_quoted_and_disarmed_and_code_is_quoted_as_it_is(text: str, quoted: list[str]) -> None:
+    raws = chain(message("user", content=text))
     markdown = export_markdown(SessionSnapshot(header=HEADER, entries=entries_of(raws), leaf_id="id0"))
-    assert "> a \\` b\n> ` <script> ` c" not in markdown.replace("\\`", "`") or "> a \\` b" in markdown
+    assert markdown.splitlines()[-len(quoted) :] == quoted
 
 
 @pytest.mark.parametrize(("text", "fence"), [("", "```"), ("a ``` b", "````"), ("`````", "``````"), ("``", "```")])
