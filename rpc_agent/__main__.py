@@ -13,6 +13,7 @@ _COMMANDS = {
     "chat": "talk to the agent in this terminal",
     "demo": "watch the main job done on the built-in offline model; needs no key",
     "sessions": "list the sessions there are, read one, or export it as a page",
+    "models": "which models there are, their limits and prices, and the keys they need",
     "doctor": "what is configured, what is missing, and how to fix it",
     "schema": "print the protocol as OpenRPC, JSON Schema or TypeScript",
 }

@@ -5,7 +5,7 @@ from rpc_agent_client import CannotStart, ClientError, RpcError, ServerExited
 _NEXT = {
     "authMissing": "Set the variable named above, or run: rpc-agent doctor",
     "noModel": "Set a provider's key (rpc-agent doctor lists the variables), or leave out --no-offline.",
-    "modelNotFound": "Name it as provider/id; rpc-agent doctor shows what is configured.",
+    "modelNotFound": "Name it as provider/id; rpc-agent models tells which there are.",
     "providerFailed": "Try again; if it goes on, check the key, the address and the network with: rpc-agent doctor",
     "contextOverflow": "Make the context smaller (/compact in chat), or choose a model with a larger window.",
     "sessionNotFound": "Leave out --session to begin a new one, or give the path of its file.",

@@ -20,6 +20,8 @@ from rpc_agent.cli.terminal import Terminal, standard_output
 from rpc_agent.errors import RpcAgentError
 from rpc_agent.platform.paths import config_dir, sessions_dir
 from rpc_agent.providers.catalog import Catalog, load_catalog
+from rpc_agent.providers.local_models import LocalKind
+from rpc_agent.providers.local_servers import USUAL_PORTS, find_local_servers
 from rpc_agent.providers.models_file import models_file
 from rpc_agent.settings import Settings, is_trusted, load_settings, load_trust, user_settings_file
 from rpc_agent.settings.files import PROJECT_DIR
@@ -51,7 +53,7 @@ def main(arguments: Sequence[str]) -> int:
     environment = dict(os.environ)
     if options.config_dir:
         environment["RPC_AGENT_CONFIG_DIR"] = str(Path(options.config_dir).absolute())
-    findings = [*examine(environment, Path.cwd()), asyncio.run(_server(environment))]
+    findings = [*examine(environment, Path.cwd()), *asyncio.run(_running(environment))]
     out = standard_output()
     out.line(f"rpc-agent {__version__}, Python {platform.python_version()}, {platform.system()}", "bold")
     for finding in findings:
@@ -154,6 +156,19 @@ def _project(config: Path, cwd: Path) -> list[Finding]:
         return [Finding("good", f"this project's {PROJECT_DIR} is read: it is trusted")]
     fix = f'To trust it, put "{cwd.resolve()}": true into {trust_file(config)}.'
     return [Finding("note", f"this project's {PROJECT_DIR} is not read: it is not trusted", fix)]
+
+
+async def _running(environment: Mapping[str, str]) -> list[Finding]:
+    return [*await local_models(), await _server(environment)]
+
+
+async def local_models(ports: Mapping[LocalKind, int] = USUAL_PORTS) -> list[Finding]:
+    """The model servers that run on this machine; nothing where there is none, for nobody needs one."""
+    servers = await find_local_servers(ports)
+    return [
+        Finding("good", f"{server.kind} runs on this machine, with {len(server.models)} model(s): rpc-agent models")
+        for server in servers
+    ]
 
 
 async def _server(environment: Mapping[str, str]) -> Finding:

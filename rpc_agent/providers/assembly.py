@@ -16,7 +16,15 @@ from rpc_agent.conversation.json_values import without_lone_surrogates
 from rpc_agent.conversation.messages import AssistantMessage, StopReason
 from rpc_agent.conversation.models import Model
 from rpc_agent.conversation.usage import Usage, make_usage
-from rpc_agent.providers.base import Stopped, StreamEvent, TextDelta, ThinkingDelta, ToolCallDelta, UsageReport
+from rpc_agent.providers.base import (
+    BlockStopped,
+    Stopped,
+    StreamEvent,
+    TextDelta,
+    ThinkingDelta,
+    ToolCallDelta,
+    UsageReport,
+)
 from rpc_agent.providers.pricing import with_cost
 
 BlockKind = Literal["text", "thinking", "toolCall"]
@@ -58,7 +66,7 @@ _NOTHING: tuple[BlockUpdate, ...] = ()
 class _Block:
     """A block while it grows."""
 
-    __slots__ = ("ended", "id", "index", "kind", "name", "parts", "signature")
+    __slots__ = ("ended", "id", "index", "kind", "name", "parts", "redacted", "signature")
 
     def __init__(self, index: int, kind: BlockKind, call_id: str = "", name: str = "") -> None:
         self.index = index
@@ -67,6 +75,7 @@ class _Block:
         self.name = name
         self.parts: list[str] = []
         self.signature: str | None = None
+        self.redacted = False
         self.ended = False
 
     def text(self) -> str:
@@ -88,7 +97,7 @@ class Assembly:
     def apply(self, event: StreamEvent) -> Sequence[BlockUpdate]:
         """Take one event in; what changed, in the order to show it."""
         # Text comes first and by exact type: it is nearly all there is, and this runs once a delta.
-        if type(event) is TextDelta:
+        if type(event) is TextDelta and event.signature is None:
             open_block = self._open
             if open_block is not None and open_block.kind == "text":
                 if not event.text:
@@ -97,8 +106,8 @@ class Assembly:
                 return (BlockDelta(open_block.index, "text", event.text),)
             return self._grow("text", event.text) if event.text else _NOTHING
         match event:
-            case ThinkingDelta(text, signature):
-                return self._think(text, signature)
+            case ThinkingDelta():
+                return self._think(event)
             case ToolCallDelta():
                 return self._call(event)
             case UsageReport(usage):
@@ -107,8 +116,13 @@ class Assembly:
             case Stopped():
                 self.stopped = event
                 return self.close()
-            case TextDelta():
-                raise AssertionError("handled above")
+            case TextDelta(text, signature):
+                updates = self._grow("text", text)
+                if self._open is not None:
+                    self._open.signature = signature
+                return updates
+            case BlockStopped():
+                return self._end_open()
             case _:
                 assert_never(event)
 
@@ -128,7 +142,7 @@ class Assembly:
             "api": model.api,
             "provider": model.provider,
             "model": model.id,
-            "usage": with_cost(self.usage, model.cost),
+            "usage": with_cost(self.usage, model.cost, model.price_tiers),
             "stopReason": stop_reason,
             "timestamp": timestamp,
         }
@@ -151,12 +165,13 @@ class Assembly:
             updates.append(BlockDelta(block.index, kind, text))
         return updates
 
-    def _think(self, text: str, signature: str | None) -> Sequence[BlockUpdate]:
-        if not text and not signature:
+    def _think(self, event: ThinkingDelta) -> Sequence[BlockUpdate]:
+        if not event.text and not event.signature:
             return _NOTHING
-        updates = self._grow("thinking", text)
-        if signature and self._open is not None:
-            self._open.signature = signature
+        updates = self._grow("thinking", event.text)
+        if event.signature and self._open is not None:
+            self._open.signature = event.signature
+            self._open.redacted = event.redacted
         return updates
 
     def _call(self, event: ToolCallDelta) -> Sequence[BlockUpdate]:
@@ -196,11 +211,16 @@ def invalid_arguments(block: ToolCallBlock) -> str | None:
 def _finished(block: _Block) -> AssistantBlock:
     match block.kind:
         case "text":
-            return text_block(block.text())
+            text = text_block(block.text())
+            if block.signature:
+                text["textSignature"] = block.signature
+            return text
         case "thinking":
             thinking: ThinkingBlock = {"type": "thinking", "thinking": block.text()}
             if block.signature:
                 thinking["thinkingSignature"] = block.signature
+            if block.redacted:
+                thinking["redacted"] = True
             return thinking
         case "toolCall":
             return _finished_call(block)

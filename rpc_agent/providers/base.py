@@ -31,6 +31,8 @@ class ModelRequest:
 @dataclass(frozen=True, slots=True)
 class TextDelta:
     text: str
+    signature: str | None = None
+    """What the service wants back with this text, where it sends such a thing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +40,8 @@ class ThinkingDelta:
     text: str
     signature: str | None = None
     """Proof of the thinking for a later call to the same model, where the service sends one."""
+    redacted: bool = False
+    """The thinking is encrypted: all there is of it is the signature."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +54,11 @@ class ToolCallDelta:
     arguments: str = ""
     """A piece of the arguments' JSON text."""
     signature: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class BlockStopped:
+    """The text or thinking block is complete: more of its kind is another block, with a signature of its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +76,7 @@ class Stopped:
     response_id: str | None = None
 
 
-StreamEvent = TextDelta | ThinkingDelta | ToolCallDelta | UsageReport | Stopped
+StreamEvent = TextDelta | ThinkingDelta | ToolCallDelta | BlockStopped | UsageReport | Stopped
 
 FailureKind = Literal[
     "overflow", "outputCap", "rate", "quota", "payloadBytes", "overloaded", "auth", "transport", "other"

@@ -1,23 +1,40 @@
 """Which models there are, which one answers, and how to get at it. Reads no session and knows no engine."""
 
 import difflib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+import anyio.to_thread
+
 from rpc_agent.conversation.models import Model, split_ref
 from rpc_agent.errors import ModelNotFound, NoModel
+from rpc_agent.providers.anthropic_messages.client import AnthropicMessages
+from rpc_agent.providers.ask_listing import ask_listing
 from rpc_agent.providers.base import ChatModel
 from rpc_agent.providers.builtin import BUILTIN_PROVIDERS, Provider
 from rpc_agent.providers.connections import Connections
+from rpc_agent.providers.google_generative_ai.client import GoogleGenerativeAI
+from rpc_agent.providers.listing import with_listing
+from rpc_agent.providers.local_servers import LocalServer
 from rpc_agent.providers.models_file import load_providers, models_file
 from rpc_agent.providers.offline.answering import notice
 from rpc_agent.providers.offline.model import OFFLINE_MODEL, OfflineModel
 from rpc_agent.providers.openai_completions.client import OpenAICompletions
+from rpc_agent.providers.openai_responses.client import OpenAIResponses
 from rpc_agent.providers.scripted import load_script
+from rpc_agent.providers.streaming import StreamingModel
 from rpc_agent.settings.files import PROJECT_DIR
 
-IMPLEMENTED_APIS = frozenset({"openai-completions", "scripted"})
+CLIENTS: Mapping[str, type[StreamingModel]] = {
+    "anthropic-messages": AnthropicMessages,
+    "google-generative-ai": GoogleGenerativeAI,
+    "openai-completions": OpenAICompletions,
+    "openai-responses": OpenAIResponses,
+}
+"""What speaks each API."""
+
+IMPLEMENTED_APIS = frozenset({*CLIENTS, "scripted"})
 """A model of another API is not offered: choosing it would only fail later."""
 
 OFFLINE_PACE_VARIABLE = "RPC_AGENT_OFFLINE_PACE_MS"
@@ -44,22 +61,25 @@ class Catalog:
             if value.startswith("$") and value[1:].isidentifier()
         )
         self._providers = {name: _with_variables(provider, environment) for name, provider in providers.items()}
+        self._models = self._offered()
         self._chat_models: dict[tuple[str, bool], ChatModel] = {}
         self._connections = Connections()
+        self._found_here: set[str] = set()
+        """Providers that were found on this machine."""
 
     def models(self) -> list[Model]:
-        """All models on offer, whether there is a key for them or not; the offline model last."""
-        offered = [model for provider in self._providers.values() for model in provider.models]
-        return [*(model for model in offered if model.api in IMPLEMENTED_APIS), OFFLINE_MODEL]
+        """All models on offer, whether there is a key for them or not: those of the user's files first, then provider
+        by provider, the usual choice of each before its others; the offline model last."""
+        return list(self._models.values())
 
     def available_models(self) -> list[Model]:
-        """Those that could answer now: their provider has a key or needs none."""
-        return [model for model in self.models() if self.has_key(model.provider)]
+        """Those that could answer now, in the same order: their provider has a key or needs none."""
+        with_key = {name for name in (*self._providers, OFFLINE_MODEL.provider) if self.has_key(name)}
+        return [model for model in self.models() if model.provider in with_key]
 
     def find(self, provider: str, model_id: str) -> Model:
         """Raises ModelNotFound, which names similar models."""
-        models = {model.ref: model for model in self.models()}
-        ref = f"{provider}/{model_id}"
+        models, ref = self._models, f"{provider}/{model_id}"
         if ref in models:
             return models[ref]
         near = difflib.get_close_matches(ref, models, n=3, cutoff=0.5)
@@ -75,6 +95,11 @@ class Catalog:
         """Whether calls could be made: there is a key, or the provider needs none."""
         known = self._providers.get(provider)
         return provider == OFFLINE_MODEL.provider or (known is not None and known.key.is_there(self._environment))
+
+    def key_variable(self, provider: str) -> str:
+        """The variable that a provider's key comes from; "" where it comes from elsewhere or none is needed."""
+        known = self._providers.get(provider)
+        return known.key.value if known is not None and known.key.kind == "variable" else ""
 
     def choose_default(
         self,
@@ -127,9 +152,53 @@ class Catalog:
         keys = {provider.key.value for provider in self._providers.values() if provider.key.kind == "variable"}
         return self._header_variables | keys | {provider.key.value for provider in BUILTIN_PROVIDERS}
 
+    async def refresh(self, provider: str) -> list[Model]:
+        """Ask a provider for its own list of models: its limits replace those of the table, and models that the table
+        lacks are offered from here on. Returns all models of the provider.
+
+        Raises ModelNotFound for a provider nobody knows, AuthMissing, ModelCallFailed.
+        """
+        known = self._providers.get(provider)
+        if known is None or known.api not in CLIENTS:
+            raise ModelNotFound(f"there is no provider {provider!r} that could be asked", model=provider)
+        key = await anyio.to_thread.run_sync(known.key.key, provider, self._environment)
+        new = Model(id="", provider=provider, api=known.api, base_url=known.base_url, compat=known.compat)
+        listed = await ask_listing(
+            await self._connections.http(),
+            provider=provider,
+            api=known.api,
+            base_url=known.base_url,
+            headers=self._client(known, new).headers_with(key),
+            secrets={key, *known.headers.values()},
+        )
+        self._replace(replace(known, models=with_listing(known.models, listed, new)))
+        return list(self._providers[provider].models)
+
+    def add_local(self, servers: Sequence[LocalServer]) -> None:
+        """Offer the models of servers that `find_local_servers` found, before the offline model. A provider of the
+        user's file with the name of the kind ("ollama") is kept as it is."""
+        for server in servers:
+            known = self._providers.get(server.kind)
+            if known is None or server.kind in self._found_here:
+                self._found_here.add(server.kind)
+                self._replace(
+                    Provider(name=server.kind, api="openai-completions", base_url=server.base_url, models=server.models)
+                )
+
     async def aclose(self) -> None:
         """End all connections."""
         await self._connections.aclose()
+
+    def _replace(self, provider: Provider) -> None:
+        self._providers[provider.name] = provider
+        self._models = self._offered()
+        self._chat_models = {
+            key: model for key, model in self._chat_models.items() if split_ref(key[0])[0] != provider.name
+        }
+
+    def _offered(self) -> dict[str, Model]:
+        models = [model for provider in self._providers.values() for model in provider.models]
+        return {model.ref: model for model in (*models, OFFLINE_MODEL) if model.api in (*IMPLEMENTED_APIS, "offline")}
 
     def _make(self, model: Model, implicit_offline: bool) -> ChatModel:
         if model.ref == OFFLINE_MODEL.ref:
@@ -140,11 +209,14 @@ class Catalog:
             raise ModelNotFound(f"there is no provider for the model {model.ref!r}", model=model.ref)
         if model.api == "scripted":
             return load_script(Path(provider.script))
+        if not provider.key.is_there(self._environment):
+            provider.key.key(provider.name, self._environment)
+        return self._client(provider, model)
+
+    def _client(self, provider: Provider, model: Model) -> StreamingModel:
         source, environment = provider.key, self._environment
-        if not source.is_there(environment):
-            source.key(provider.name, environment)
-        return OpenAICompletions(
-            replace(model, compat={**provider.compat, **model.compat}),
+        return CLIENTS[model.api](
+            model,
             key=lambda: source.key(provider.name, environment),
             connections=self._connections,
             headers=provider.headers,
@@ -168,17 +240,14 @@ def load_catalog(config_dir: Path, environment: Mapping[str, str], trusted_proje
 
 def _with_variables(provider: Provider, environment: Mapping[str, str]) -> Provider:
     """The provider with the user's variables put in: another address, headers written as $NAME."""
-    base_url = environment.get(provider.base_url_variable, "") or provider.base_url
+    base_url = environment.get(provider.base_url_variable, "").strip()
+    if base_url and base_url != provider.base_url:
+        provider = provider.moved(base_url)
     headers = {
         name: environment.get(value[1:], "") if value.startswith("$") else value
         for name, value in provider.headers.items()
     }
-    return replace(
-        provider,
-        base_url=base_url,
-        headers={name: value for name, value in headers.items() if value},
-        models=tuple(replace(model, base_url=base_url) for model in provider.models),
-    )
+    return replace(provider, headers={name: value for name, value in headers.items() if value})
 
 
 def _pace(environment: Mapping[str, str]) -> float:

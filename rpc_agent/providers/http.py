@@ -3,8 +3,8 @@
 It has never heard of models. Load it through `connections`, off the event loop: httpx and TLS cost 60 ms.
 """
 
-from collections.abc import AsyncGenerator, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,6 +23,10 @@ class Timeouts:
     """For one piece of the request: a slow uplink with images needs tens."""
 
 
+_LARGE_PART = 256 * 1024
+"""Bytes from which a part is written as it is."""
+
+
 class HttpFailed(Exception):
     """The exchange broke. The message says how, for a person; it never holds a header."""
 
@@ -37,24 +41,56 @@ class Response:
 
 
 class Http:
-    """One pool of connections for all services. Honours HTTPS_PROXY, NO_PROXY, SSL_CERT_FILE and SSL_CERT_DIR."""
+    """One pool of connections for all services. Honours HTTPS_PROXY, NO_PROXY, SSL_CERT_FILE and SSL_CERT_DIR.
 
-    def __init__(self) -> None:
+    `direct`: for plain HTTP to this very machine, which no proxy can reach; no variable is honoured then.
+    """
+
+    def __init__(self, *, direct: bool = False) -> None:
         # One TLS context for everything: making it reads the whole certificate store.
-        self._client = httpx.AsyncClient(verify=httpx.create_ssl_context(), follow_redirects=False)
+        verify = False if direct else httpx.create_ssl_context()
+        self._client = httpx.AsyncClient(verify=verify, trust_env=not direct, follow_redirects=False)
 
     async def aclose(self) -> None:
         await self._client.aclose()
 
-    @asynccontextmanager
-    async def post(
-        self, url: str, *, body: bytes, headers: Mapping[str, str], timeouts: Timeouts
-    ) -> AsyncGenerator[Response, None]:
+    def post(
+        self, url: str, *, body: bytes | Sequence[bytes], headers: Mapping[str, str], timeouts: Timeouts
+    ) -> AbstractAsyncContextManager[Response]:
         """The response as soon as its headers are here. Leaving the block ends the connection at once unless the body
-        was read to its end. Raises HttpFailed, also out of `chunks`."""
+        was read to its end. A request's body may come in parts, so that a long one need not be copied together.
+        Raises HttpFailed, also out of `chunks`."""
+        return self._exchange("POST", url, body, headers, timeouts)
+
+    async def read(
+        self, url: str, *, headers: Mapping[str, str], timeouts: Timeouts, body: bytes | None = None, most: int
+    ) -> tuple[int, bytes]:
+        """Status and whole body of a GET (a POST when there is a `body`). Raises HttpFailed, also for a body of more
+        than `most` bytes."""
+        method = "GET" if body is None else "POST"
+        read = bytearray()
+        async with self._exchange(method, url, body, headers, timeouts) as response:
+            async for chunk in response.chunks:
+                read += chunk
+                if len(read) > most:
+                    raise HttpFailed(f"the answer of {url} is longer than {most} bytes")
+            return response.status, bytes(read)
+
+    @asynccontextmanager
+    async def _exchange(
+        self,
+        method: str,
+        url: str,
+        body: bytes | Sequence[bytes] | None,
+        headers: Mapping[str, str],
+        timeouts: Timeouts,
+    ) -> AsyncGenerator[Response, None]:
+        content: bytes | _Parts | None = body if body is None or isinstance(body, bytes) else _Parts(body)
+        if isinstance(content, _Parts):
+            headers = {**headers, "content-length": str(content.size)}
         limits = httpx.Timeout(None, connect=timeouts.connect, read=timeouts.idle, write=timeouts.write)
         try:
-            request = self._client.build_request("POST", url, content=body, headers=dict(headers), timeout=limits)
+            request = self._client.build_request(method, url, content=content, headers=dict(headers), timeout=limits)
         except (httpx.InvalidURL, ValueError, UnicodeError):
             raise HttpFailed(f"{url!r} is no usable address") from None
         response = await self._send(request)
@@ -80,6 +116,29 @@ class Http:
             return await self._client.send(request, stream=True)
         except httpx.HTTPError as error:
             raise HttpFailed(_reason(error, request)) from None
+
+
+class _Parts:
+    """A body in parts, which can be sent more than once. Small ones at the ends go together with their neighbours."""
+
+    def __init__(self, parts: Sequence[bytes]) -> None:
+        self.size = sum(map(len, parts))
+        self._parts = _gathered(parts)
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        for part in self._parts:
+            yield part
+
+
+def _gathered(parts: Sequence[bytes]) -> list[bytes]:
+    """Each write to a socket costs as much as copying some ten KB, so what is small is joined."""
+    gathered: list[list[bytes]] = [[]]
+    for part in parts:
+        if len(part) >= _LARGE_PART:
+            gathered += [[part], []]
+        else:
+            gathered[-1].append(part)
+    return [joined for group in gathered if (joined := b"".join(group))]
 
 
 class _Connected:

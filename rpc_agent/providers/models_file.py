@@ -1,10 +1,11 @@
 """models.json -> providers. Checks every field and names the one that is wrong; asks no service."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from rpc_agent.conversation.models import Model
+from rpc_agent.conversation.models import Model, PriceTier
 from rpc_agent.errors import SettingsError
 from rpc_agent.providers.builtin import Provider
 from rpc_agent.providers.keys import read_key_source
@@ -13,6 +14,7 @@ from rpc_agent.settings.shapes import Flag, ListOf, MapOf, Number, OneOf, Record
 
 APIS = ("openai-completions", "openai-responses", "anthropic-messages", "google-generative-ai", "scripted")
 
+_COST = {name: Number() for name in ("input", "output", "cacheRead", "cacheWrite")}
 _MODEL = Record(
     {
         "id": Text(),
@@ -22,8 +24,9 @@ _MODEL = Record(
         "input": ListOf(OneOf(("text", "image"))),
         "contextWindow": Whole(),
         "maxTokens": Whole(),
-        "cost": Record({name: Number() for name in ("input", "output", "cacheRead", "cacheWrite")}),
+        "cost": Record({**_COST, "tiers": ListOf(Record({**_COST, "inputTokensAbove": Whole()}))}),
         "compat": Record({}),
+        "thinkingLevelMap": Record({}),
     },
     required=("id",),
 )
@@ -61,27 +64,38 @@ def load_providers(file: Path, builtin: Mapping[str, Provider]) -> dict[str, Pro
 
 
 def _read_provider(name: str, raw: Mapping[str, Any], old: Provider | None, file: Path) -> Provider:
+    if old and "baseUrl" in raw:
+        old = old.moved(raw["baseUrl"])
     api = raw.get("api") or (old.api if old else "")
     base_url = raw.get("baseUrl") or (old.base_url if old else "")
     _require(name, api, base_url, raw, file)
     key = read_key_source(raw.get("apiKey"), raw.get("apiKeyEnv"))
-    compat = {**(old.compat if old else {}), **raw.get("compat", {})}
-    known = {model.id: model for model in old.models} if old else {}
-    models = {
-        model["id"]: _read_model(name, model, api, base_url, known.get(model["id"])) for model in raw.get("models", ())
-    }
-    return Provider(
+    provider = Provider(
         name=name,
         api=api,
         base_url=base_url,
         # An address of the file's own is not replaced by a variable.
         base_url_variable=old.base_url_variable if old and "baseUrl" not in raw else "",
+        api_elsewhere=old.api_elsewhere if old and "api" not in raw else "",
         key=key if key.kind != "none" or old is None else old.key,
         headers={**(old.headers if old else {}), **raw.get("headers", {})},
-        compat=compat,
+        compat={**(old.compat if old else {}), **raw.get("compat", {})},
         script=str(file.parent / raw["script"]) if "script" in raw else "",
-        models=tuple((models | {id: model for id, model in known.items() if id not in models}).values()),
     )
+    return replace(provider, models=_models(provider, raw, old))
+
+
+def _models(provider: Provider, raw: Mapping[str, Any], old: Provider | None) -> tuple[Model, ...]:
+    """The file's models first, then the built-in ones that it does not name, with what the file says of all."""
+    known = {model.id: model for model in old.models} if old else {}
+    own = {model["id"]: _read_model(provider, model, known.get(model["id"])) for model in raw.get("models", ())}
+    api, compat = raw.get("api"), raw.get("compat")
+    if api or compat:
+        known = {
+            model_id: replace(model, api=api or model.api, compat={**model.compat, **(compat or {})})
+            for model_id, model in known.items()
+        }
+    return (*own.values(), *(model for model_id, model in known.items() if model_id not in own))
 
 
 def _require(name: str, api: str, base_url: str, raw: Mapping[str, Any], file: Path) -> None:
@@ -98,19 +112,32 @@ def _require(name: str, api: str, base_url: str, raw: Mapping[str, Any], file: P
         raise SettingsError("is missing", field=f"providers.{name}.{missing}", file=str(file))
 
 
-def _read_model(provider: str, raw: Mapping[str, Any], api: str, base_url: str, old: Model | None) -> Model:
+def _read_model(provider: Provider, raw: Mapping[str, Any], old: Model | None) -> Model:
     """A model of the file; what it leaves out comes from the built-in model of the same id."""
-    base = old or Model(id=raw["id"], provider=provider, api=api)
+    base = old or Model(id=raw["id"], provider=provider.name, api=provider.api)
+    compat = {**provider.compat, **base.compat, **raw.get("compat", {})}
+    if "thinkingLevelMap" in raw:
+        compat["reasoningEffortMap"] = raw["thinkingLevelMap"]
+    cost = raw.get("cost")
     return Model(
         id=raw["id"],
-        provider=provider,
-        api=raw.get("api", api),
+        provider=provider.name,
+        api=raw.get("api", base.api if old else provider.api),
         name=raw.get("name", base.name),
-        base_url=base_url,
+        base_url=provider.base_url,
         reasoning=raw.get("reasoning", base.reasoning),
         input=tuple(raw.get("input", base.input)),
         context_window=raw.get("contextWindow", base.context_window),
         max_tokens=raw.get("maxTokens", base.max_tokens),
-        cost=raw.get("cost", base.cost),
-        compat=raw.get("compat", {}),
+        cost=base.cost if cost is None else _prices(cost),
+        price_tiers=base.price_tiers if cost is None else _tiers(cost),
+        compat=compat,
     )
+
+
+def _prices(cost: Mapping[str, Any]) -> dict[str, float]:
+    return {name: value for name, value in cost.items() if name in _COST}
+
+
+def _tiers(cost: Mapping[str, Any]) -> tuple[PriceTier, ...]:
+    return tuple(PriceTier(tier.get("inputTokensAbove", 0), _prices(tier)) for tier in cost.get("tiers", ()))

@@ -3,9 +3,11 @@
 import json
 from pathlib import Path
 
+import anyio
 import pytest
 
-from rpc_agent.cli.doctor import Finding, examine
+from rpc_agent.cli.doctor import Finding, examine, local_models
+from tests.support.json_server import JsonServer
 
 KEY = "sk-this-must-never-be-shown"
 
@@ -79,3 +81,13 @@ def test_a_project_that_is_not_trusted_is_said_not_to_be_read(tmp_path: Path) ->
     (tmp_path / "config" / "trust.json").write_text(json.dumps({str(tmp_path.resolve()): True}))
     [trusted] = [f for f in examine(environment(tmp_path), tmp_path) if "this project" in f.text]
     assert trusted.kind == "good"
+
+
+@pytest.mark.anyio
+async def test_a_model_server_on_this_machine_is_told_and_none_is_no_matter() -> None:
+    async with JsonServer({"/v1/models": {"data": [{"id": "m", "max_model_len": 4096}]}}) as server:
+        with anyio.fail_after(20):
+            assert texts(await local_models({"vllm": server.port}), "good") == [
+                "vllm runs on this machine, with 1 model(s): rpc-agent models"
+            ]
+            assert await local_models({"ollama": server.port}) == []

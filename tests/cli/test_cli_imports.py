@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-MAY_KNOW_THE_ENGINE = {"serve", "doctor", "schema"}
+MAY_KNOW_THE_ENGINE = {"serve", "doctor", "models", "schema", "sessions", "session_text"}
 
 
 def imports(path: Path) -> Iterator[str]:

@@ -2,6 +2,7 @@ import json
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,12 +10,15 @@ import anyio
 import pytest
 
 from rpc_agent.conversation.messages import user_message
-from rpc_agent.conversation.models import Model
+from rpc_agent.conversation.models import Model, PriceTier
 from rpc_agent.errors import AuthMissing, ModelNotFound, NoModel, SettingsError
 from rpc_agent.providers.base import ModelCallFailed, ModelRequest, StreamEvent, TextDelta
 from rpc_agent.providers.catalog import Catalog, Choice, load_catalog
+from rpc_agent.providers.local_servers import LocalServer
 from rpc_agent.providers.offline.model import OFFLINE_MODEL
+from rpc_agent.providers.thinking import available_thinking_levels
 from tests.support.chat_server import ChatServer, text_reply
+from tests.support.json_server import JsonServer
 
 pytestmark = pytest.mark.anyio
 
@@ -53,11 +57,11 @@ def test_with_nothing_configured_only_the_offline_model_is_available(tmp_path: P
 
 def test_the_model_asked_for_beats_the_sessions_beats_the_settings_beats_the_first_with_a_key(tmp_path: Path) -> None:
     known = catalog(tmp_path, local(), OPENAI_API_KEY="k", GROQ_API_KEY="k")
-    groq, openai = "groq/llama-3.3-70b-versatile", "openai/gpt-4o"
+    groq, openai = "groq/openai/gpt-oss-120b", "openai/gpt-4o"
     assert known.choose_default(requested=groq, session=openai, default="local/m").model.ref == groq
     assert known.choose_default(session=openai, default="local/m").model.ref == openai
     assert known.choose_default(session="gone/model", default=groq).model.ref == groq
-    assert known.choose_default(session="deepseek/deepseek-chat", default=groq).model.ref == groq
+    assert known.choose_default(session="deepseek/deepseek-v4-pro", default=groq).model.ref == groq
     assert known.choose_default(session="offline/offline").model.ref == "local/m"
     assert known.choose_default().model.ref == "local/m"
     assert catalog(tmp_path / "2", GROQ_API_KEY="k").choose_default().model.provider == "groq"
@@ -70,12 +74,94 @@ def test_a_model_that_does_not_exist_is_answered_with_similar_ones(tmp_path: Pat
     assert caught.value.details["model"] == "openai/gpt-4oo"
 
 
-def test_models_of_an_api_that_is_not_there_are_not_offered(tmp_path: Path) -> None:
-    models = local(api="google-generative-ai")
-    known = catalog(tmp_path, models, ANTHROPIC_API_KEY="k", GEMINI_API_KEY="k")
-    assert known.available_models() == [OFFLINE_MODEL]
+@pytest.mark.parametrize(
+    ("api", "path"),
+    [
+        ("openai-completions", "/v1/chat/completions"),
+        ("openai-responses", "/v1/responses"),
+        ("anthropic-messages", "/v1/messages"),
+        ("google-generative-ai", "/v1/models/m:streamGenerateContent?alt=sse"),
+    ],
+)
+async def test_each_api_is_asked_at_its_own_path(tmp_path: Path, api: str, path: str) -> None:
+    async with ChatServer([]) as server:
+        known = catalog(tmp_path, local(server.base_url, api=api, apiKey="sk-secret-key"))
+        with pytest.raises(ModelCallFailed) as caught:
+            await text_from(known, known.find("local", "m"))
+        await known.aclose()
+    assert server.paths == [path]
+    assert "sk-secret-key" not in caught.value.message
+
+
+def test_openais_own_address_is_asked_by_its_newer_api_and_another_one_by_the_common_one(tmp_path: Path) -> None:
+    own = catalog(tmp_path / "a").find("openai", "gpt-5")
+    moved = catalog(tmp_path / "b", OPENAI_BASE_URL=" https://proxy/v1 ")
+    (tmp_path / "c").mkdir()
+    in_file = catalog(tmp_path / "c", {"providers": {"openai": {"baseUrl": "http://x/v1"}}}, OPENAI_BASE_URL="http://y")
+    assert (own.api, own.base_url) == ("openai-responses", "https://api.openai.com/v1")
+    assert [(m.api, m.base_url) for m in (moved.find("openai", "gpt-5"), in_file.find("openai", "gpt-5"))] == [
+        ("openai-completions", "https://proxy/v1"),
+        ("openai-completions", "http://x/v1"),
+    ]
+    # Some of its models answer to the newer API alone.
+    assert moved.find("openai", "gpt-5-pro").api == "openai-responses"
+    claude = catalog(tmp_path / "d", ANTHROPIC_BASE_URL="http://proxy").models()
+    assert {(m.api, m.base_url) for m in claude if m.provider == "anthropic"} == {
+        ("anthropic-messages", "http://proxy")
+    }
+
+
+def test_price_tiers_and_thinking_levels_of_a_models_file_are_read(tmp_path: Path) -> None:
+    cost = {"input": 1, "output": 2, "tiers": [{"inputTokensAbove": 200_000, "input": 3}]}
+    row = {"id": "m", "cost": cost, "reasoning": True, "thinkingLevelMap": {"off": None, "xhigh": "max"}}
+    model = catalog(tmp_path, local(models=[row])).find("local", "m")
+    assert (model.cost, model.price_tiers) == ({"input": 1, "output": 2}, (PriceTier(200_000, {"input": 3}),))
+    assert available_thinking_levels(model) == ("minimal", "low", "medium", "high", "xhigh")
+
+
+async def test_a_providers_own_list_overrides_the_table_and_adds_to_it(tmp_path: Path) -> None:
+    rows = [
+        {"id": "gpt-4o", "context_length": 64_000, "top_provider": {"max_completion_tokens": 999}},
+        {"id": "brand-new", "context_length": 5_000},
+        {"id": "a-voice"},
+    ]
+    async with JsonServer({"/v1/models": {"data": rows}}) as server:
+        known = catalog(tmp_path, OPENAI_API_KEY="sk-secret-key", OPENAI_BASE_URL=server.root + "/v1")
+        first = known.find("openai", "gpt-5")
+        with anyio.fail_after(20):
+            models = {model.id: model for model in await known.refresh("openai")}
+        await known.aclose()
+    assert (models["gpt-4o"].context_window, models["gpt-4o"].max_tokens) == (64_000, 999)
+    assert known.find("openai", "brand-new").context_window == 5_000
+    assert "a-voice" not in models
+    assert known.find("openai", "gpt-5") == first
+    assert server.headers[0]["authorization"] == "Bearer sk-secret-key"
+
+
+async def test_a_refused_list_is_told_without_the_key(tmp_path: Path) -> None:
+    async with JsonServer({}) as server:
+        known = catalog(tmp_path, local(server.root, apiKey="sk-secret-key"))
+        with anyio.fail_after(20), pytest.raises(ModelCallFailed, match="404") as caught:
+            await known.refresh("local")
+        await known.aclose()
+    assert ("sk-secret-key" in caught.value.message, server.said_key) == (False, True)
     with pytest.raises(ModelNotFound):
-        known.find("local", "m")
+        await known.refresh("nobody")
+
+
+def test_servers_found_on_this_machine_are_offered_before_the_offline_model(tmp_path: Path) -> None:
+    known = catalog(tmp_path)
+    model = Model(id="llama", provider="ollama", api="openai-completions", base_url="http://127.0.0.1:9/v1")
+    known.add_local([LocalServer("ollama", "http://127.0.0.1:9/v1", (model,))])
+    assert known.available_models() == [model, OFFLINE_MODEL]
+    known.add_local([LocalServer("ollama", "http://127.0.0.1:9/v1", (replace(model, id="other"),))])
+    assert [found.ref for found in known.available_models()] == ["ollama/other", "offline/offline"]
+
+
+def test_a_server_of_the_users_file_is_not_replaced_by_one_that_was_found(tmp_path: Path) -> None:
+    known = catalog(tmp_path, {"providers": {"ollama": local()["providers"]["local"]}})
+    known.add_local([LocalServer("ollama", "http://127.0.0.1:9/v1", ())])
+    assert [model.ref for model in known.available_models()] == ["ollama/m", "offline/offline"]
 
 
 def test_a_missing_key_names_the_variable(tmp_path: Path) -> None:
@@ -98,9 +184,9 @@ def test_the_users_file_adds_to_a_built_in_provider_and_overrides_it(tmp_path: P
     assert (changed.context_window, changed.max_tokens, changed.base_url) == (9, 16_384, "https://proxy/v1")
     assert new == Model(
         id="new", provider="openai", api="openai-completions", name="New", base_url="https://proxy/v1",
-        input=("text", "image"), max_tokens=3,
+        input=("text", "image"), max_tokens=3, compat=changed.compat,
     )  # fmt: skip
-    assert known.find("openai", "gpt-5").context_window == 400_000
+    assert known.find("openai", "gpt-5").context_window == 272_000
 
 
 def test_a_trusted_projects_file_is_read_too(tmp_path: Path) -> None:
@@ -201,7 +287,7 @@ async def test_the_offline_model_says_what_it_is_only_where_nobody_chose_it(tmp_
             for event in batch
         ]
         answers.append("".join(event.text for event in events if isinstance(event, TextDelta)))
-    assert "Set one of OPENAI_API_KEY" in answers[0].splitlines()[0]
+    assert "Set one of ANTHROPIC_API_KEY" in answers[0].splitlines()[0]
     assert answers[0].partition("\n\n")[2] == answers[1]
 
 

@@ -7,7 +7,8 @@ from rpc_agent.conversation.messages import ModelMessage, user_message
 from rpc_agent.conversation.models import Model
 from rpc_agent.providers.base import ModelRequest
 from rpc_agent.providers.openai_completions.compat import Compat, read_compat
-from rpc_agent.providers.openai_completions.request import Pieces, request_body
+from rpc_agent.providers.openai_completions.request import Piece, encode_message, request_body
+from rpc_agent.providers.pieces import Pieces
 from rpc_agent.providers.retry_after import retry_after
 
 MODEL = Model(id="m", provider="p", api="openai-completions", input=("text", "image"), reasoning=True)
@@ -18,7 +19,7 @@ SHOWN = {"type": "image_url", "image_url": {"url": "data:image/png;base64,QUJD"}
 def body(messages: list[Any], compat: Compat | None = None, model: Model = MODEL, **more: Any) -> dict[str, Any]:
     compat = compat or Compat()
     request = ModelRequest(model=model, messages=messages, **more)
-    raw = request_body(request, compat, Pieces().of(messages, model, compat))
+    raw = request_body(request, compat, [encode_message(message, model, compat) for message in messages])
     return dict(json.loads(raw))
 
 
@@ -103,13 +104,16 @@ def test_arguments_that_orjson_refuses_are_sent_all_the_same() -> None:
 
 
 def test_a_message_that_is_sent_again_is_not_encoded_again_and_one_that_left_is_let_go() -> None:
-    pieces, compat = Pieces(), Compat()
+    def encode(message: ModelMessage) -> Piece:
+        return encode_message(message, MODEL, Compat())
+
+    pieces: Pieces[Piece] = Pieces()
     messages: list[ModelMessage] = [user_message(str(number), timestamp=1) for number in range(3)]
-    first = pieces.of(messages, MODEL, compat)
-    again = pieces.of([*messages, user_message("new", timestamp=1)], MODEL, compat)
+    first = pieces.of(messages, encode)
+    again = pieces.of([*messages, user_message("new", timestamp=1)], encode)
     assert all(old is new for old, new in zip(first, again[:3], strict=True))
-    pieces.of(messages[:1], MODEL, compat)
-    assert pieces.of(messages, MODEL, compat)[1] is not first[1]
+    pieces.of(messages[:1], encode)
+    assert pieces.of(messages, encode)[1] is not first[1]
 
 
 @pytest.mark.parametrize(

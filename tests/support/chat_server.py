@@ -15,7 +15,7 @@ import re
 import socket
 import struct
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, Self
@@ -89,8 +89,10 @@ def error_reply(status: int, body: object, headers: Mapping[str, str] | None = N
 class ChatServer:
     """`requests` are the bodies as JSON, `raw_requests` as bytes, `headers` those of each request (lower case)."""
 
-    def __init__(self, replies: Sequence[ServerReply] = ()) -> None:
+    def __init__(self, replies: Sequence[ServerReply] = (), refuse: Callable[[bytes], list[str]] | None = None) -> None:
+        """`refuse` names what a strict service of another API would not accept in a request's body."""
         self.replies = list(replies)
+        self._refuse = refuse or faults_in
         self.requests: list[dict[str, Any]] = []
         self.raw_requests: list[bytes] = []
         self.headers: list[dict[str, str]] = []
@@ -159,7 +161,7 @@ class ChatServer:
         self.paths.append(path)
         self.headers.append(headers)
         self.raw_requests.append(body)
-        faults = faults_in(body)
+        faults = self._refuse(body)
         self.requests.append(json.loads(body) if not faults or "not JSON" not in faults[0] else {})
         self.request_came.set()
         if faults:
@@ -237,8 +239,7 @@ def faults_in(body: bytes) -> list[str]:
         request = json.loads(text)
     except ValueError as error:
         return [f"not JSON in UTF-8: {error}"]
-    escapes = re.findall(r"\\u[dD][89a-fA-F][0-9a-fA-F]{2}", text)
-    faults = ["an escaped surrogate"] if escapes and "\ud800" <= json.loads(f'"{escapes[0]}"') <= "\udfff" else []
+    faults = surrogate_faults(text)
     messages = request.get("messages")
     if not messages:
         return [*faults, "no messages"]
@@ -249,6 +250,12 @@ def faults_in(body: bytes) -> list[str]:
         elif not content or (isinstance(content, list) and any(part.get("text") == "" for part in content)):
             faults.append(f"messages[{place}]: empty content")
     return faults + _pairing_faults(messages)
+
+
+def surrogate_faults(text: str) -> list[str]:
+    """A body is UTF-8 and needs no such escapes; alone they are refused everywhere."""
+    escapes = re.findall(r"\\u[dD][89a-fA-F][0-9a-fA-F]{2}", text)
+    return ["an escaped surrogate"] if escapes and "\ud800" <= json.loads(f'"{escapes[0]}"') <= "\udfff" else []
 
 
 def _pairing_faults(messages: Sequence[Mapping[str, Any]]) -> list[str]:

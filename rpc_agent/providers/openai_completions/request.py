@@ -1,6 +1,6 @@
-"""A model request -> the body of a chat-completions call. Pure. The pieces of a message are made once and kept."""
+"""A model request -> the body of a chat-completions call. Pure."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, assert_never
 
@@ -15,14 +15,10 @@ from rpc_agent.conversation.messages import (
 from rpc_agent.conversation.models import Model
 from rpc_agent.providers.base import ModelRequest
 from rpc_agent.providers.json_bytes import to_json
+from rpc_agent.providers.notes import IMAGE_LEFT_OUT, NO_OUTPUT, RESULT_IMAGES
 from rpc_agent.providers.openai_completions.compat import REASONING_FIELDS, Compat
-
-_EFFORTS = {"minimal": "minimal", "low": "low", "medium": "medium", "high": "high", "xhigh": "high"}
-"""Thinking levels as the API names them; nothing above high is common to all servers."""
-
-_NO_OUTPUT = "(no output)"
-"""Several servers refuse an empty text, and a tool may well have said nothing."""
-_IMAGE_LEFT_OUT = "(an image was left out: this model reads no images)"
+from rpc_agent.providers.pieces import JoinedPieces, wrote
+from rpc_agent.providers.thinking import reasoning_effort
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,33 +31,29 @@ class Piece:
     images: tuple[dict[str, Any], ...] = ()
 
 
-class Pieces:
-    """The pieces of the last request, found by the identity of their messages.
+@dataclass(frozen=True, slots=True)
+class Before:
+    """What a piece has to know of those before it: the role of the last, and images that wait for the batch's end."""
 
-    A message that is sent again costs one look-up, so a turn's overhead does not grow with what was said before.
-    The message itself is held, so its id cannot be taken by another object; what a request no longer has is let go.
-    """
-
-    def __init__(self) -> None:
-        self._kept: dict[int, tuple[ModelMessage, Piece]] = {}
-
-    def of(self, messages: Sequence[ModelMessage], model: Model, compat: Compat) -> list[Piece]:
-        old = self._kept
-        kept: dict[int, tuple[ModelMessage, Piece]] = {}
-        pieces: list[Piece] = []
-        for message in messages:
-            key = id(message)
-            entry = kept[key] = old.get(key) or (message, encode_message(message, model, compat))
-            pieces.append(entry[1])
-        self._kept = kept
-        return pieces
+    role: str = ""
+    images: tuple[dict[str, Any], ...] = ()
 
 
-def request_body(request: ModelRequest, compat: Compat, pieces: Iterable[Piece]) -> bytes:
+def request_body(request: ModelRequest, compat: Compat, pieces: Sequence[Piece]) -> bytes:
     """The whole body, UTF-8."""
-    head = to_json(_options(request, compat))
-    messages = b",".join(_in_order(pieces, compat))
-    return head[:-1] + b',"messages":[' + messages + b"]}"
+    return b"".join(body_parts(request, compat, *joined_pieces(compat).of(pieces, 0)))
+
+
+def joined_pieces(compat: Compat) -> JoinedPieces[Piece, Before]:
+    """The messages of one conversation, kept joined from request to request."""
+    return JoinedPieces(lambda piece, before: _written(piece, before, compat), Before())
+
+
+def body_parts(request: ModelRequest, compat: Compat, messages: Sequence[bytes], end: Before) -> tuple[bytes, ...]:
+    """The body in parts; `messages` and `end` as `joined_pieces` gives them."""
+    head = to_json(_options(request, compat))[:-1] + b',"messages":['
+    last = b"," * any(messages) + _images_message(end.images) + b"]}" if end.images else b"]}"
+    return (head, *messages, last)
 
 
 def _options(request: ModelRequest, compat: Compat) -> dict[str, Any]:
@@ -74,34 +66,30 @@ def _options(request: ModelRequest, compat: Compat) -> dict[str, Any]:
         options[compat.max_tokens_field] = request.max_tokens
     if request.tools:
         options["tools"] = [{"type": "function", "function": tool.to_json()} for tool in request.tools]
-    effort = _EFFORTS.get(request.thinking_level)
-    if request.model.reasoning and effort and compat.supports_reasoning_effort:
+    effort = reasoning_effort(request.model, request.thinking_level)
+    if effort and compat.supports_reasoning_effort:
         options["reasoning_effort"] = effort
     if compat.supports_prompt_cache_key and request.cache and request.routing_id:
         options["prompt_cache_key"] = request.routing_id
     return options
 
 
-def _in_order(pieces: Iterable[Piece], compat: Compat) -> Iterable[bytes]:
-    images: list[dict[str, Any]] = []
-    before = ""
-    for piece in pieces:
-        if not piece.body:
-            continue
-        if piece.role != "tool" and images:
-            yield _images_message(images)
-            images = []
-        if compat.requires_assistant_after_tool_result and before == "tool" and piece.role == "user":
-            yield to_json({"role": "assistant", "content": "I have read the tool results."})
-        yield piece.body
-        images += piece.images
-        before = piece.role
-    if images:
-        yield _images_message(images)
+def _written(piece: Piece, before: Before, compat: Compat) -> tuple[list[bytes], Before]:
+    if not piece.body:
+        return [], before
+    values: list[bytes] = []
+    images = before.images
+    if piece.role != "tool" and images:
+        values.append(_images_message(images))
+        images = ()
+    if compat.requires_assistant_after_tool_result and before.role == "tool" and piece.role == "user":
+        values.append(to_json({"role": "assistant", "content": "I have read the tool results."}))
+    values.append(piece.body)
+    return values, Before(piece.role, images + piece.images)
 
 
 def _images_message(images: Sequence[Mapping[str, Any]]) -> bytes:
-    return to_json({"role": "user", "content": [{"type": "text", "text": "Images from the tool results:"}, *images]})
+    return to_json({"role": "user", "content": [{"type": "text", "text": RESULT_IMAGES}, *images]})
 
 
 def encode_message(message: ModelMessage, model: Model, compat: Compat) -> Piece:
@@ -143,7 +131,7 @@ def _part(block: UserBlock, model: Model) -> dict[str, Any]:
     if block["type"] == "text":
         return {"type": "text", "text": block["text"]}
     if "image" not in model.input:
-        return {"type": "text", "text": _IMAGE_LEFT_OUT}
+        return {"type": "text", "text": IMAGE_LEFT_OUT}
     return {"type": "image_url", "image_url": {"url": f"data:{block['mimeType']};base64,{block['data']}"}}
 
 
@@ -161,13 +149,9 @@ def _assistant(message: AssistantMessage, model: Model, compat: Compat) -> dict[
     ]
     if calls:
         value["tool_calls"] = calls
-    if compat.replays_reasoning and _is_from(message, model):
+    if compat.replays_reasoning and wrote(model, message):
         value |= _reasoning(message)
     return value
-
-
-def _is_from(message: AssistantMessage, model: Model) -> bool:
-    return (message["api"], message["provider"], message["model"]) == (model.api, model.provider, model.id)
 
 
 def _reasoning(message: AssistantMessage) -> dict[str, str]:
@@ -187,8 +171,8 @@ def _tool_result(message: ToolResultMessage, model: Model, compat: Compat) -> Pi
         shown = tuple(_part(image, model) for image in images)
         text = text or "(see the image below)"
     elif images:
-        text = f"{text}\n{_IMAGE_LEFT_OUT}".strip()
-    value: dict[str, Any] = {"role": "tool", "tool_call_id": message["toolCallId"], "content": text or _NO_OUTPUT}
+        text = f"{text}\n{IMAGE_LEFT_OUT}".strip()
+    value: dict[str, Any] = {"role": "tool", "tool_call_id": message["toolCallId"], "content": text or NO_OUTPUT}
     if compat.requires_tool_result_name:
         value["name"] = message["toolName"]
     return _piece(value, "tool", shown)

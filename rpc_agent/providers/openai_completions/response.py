@@ -4,25 +4,23 @@ Lenient in what servers really send (null chunks, usage in odd places, calls wit
 answer whose end was not said is no answer.
 """
 
-import json
 from collections.abc import Mapping
 from typing import Any
-
-import orjson
 
 from rpc_agent.conversation.json_values import as_count, as_object, as_text, without_lone_surrogates
 from rpc_agent.conversation.usage import Usage, make_usage
 from rpc_agent.providers.base import (
-    ModelCallFailed,
     Stopped,
     StreamEvent,
     TextDelta,
     ThinkingDelta,
     UsageReport,
 )
-from rpc_agent.providers.classify import classify
+from rpc_agent.providers.json_bytes import to_json
 from rpc_agent.providers.openai_completions.compat import REASONING_FIELDS
 from rpc_agent.providers.openai_completions.tool_calls import CallKeys
+from rpc_agent.providers.refusal import bad_finish, cut_short, failed
+from rpc_agent.providers.stream_json import TextJoiner, read_event
 
 _STOPS = frozenset({"stop", "end_turn", "eos", "eos_token", "stop_sequence", "end", "complete", "completed"})
 _LENGTHS = frozenset({"length", "max_tokens", "max_output_tokens", "max_completion_tokens"})
@@ -41,8 +39,7 @@ class ChatCompletionReader:
         self._calls = CallKeys(call_prefix)
         self._finish_reason = ""
         self._response_id: str | None = None
-        self._held = ""
-        """A high surrogate whose other half comes with the next delta."""
+        self._text = TextJoiner()
         self.done = False
         """The service said that nothing follows."""
 
@@ -56,10 +53,7 @@ class ChatCompletionReader:
         if data.startswith(b"[DONE]"):
             self.done = True
             return
-        try:
-            chunk = orjson.loads(data)
-        except orjson.JSONDecodeError:
-            chunk = self._parse_odd(data)
+        chunk = read_event(data)
         if not isinstance(chunk, dict):
             return
         for field in _ERROR_FIELDS:
@@ -77,13 +71,13 @@ class ChatCompletionReader:
         """The end of the answer. Raises ModelCallFailed when it was cut or ended for a bad reason."""
         reason = self._finish_reason
         if not reason:
-            raise ModelCallFailed("the stream ended before the answer was complete", kind="transport")
+            raise cut_short()
         if reason in _LENGTHS:
             return Stopped("length", self._response_id)
         if reason in _STOPS or reason in _CALLS:
             # Some servers say "stop" after tool calls, some "tool_calls" after none: what came decides.
             return Stopped("toolUse" if self._calls.any else "stop", self._response_id)
-        raise self._bad_finish(reason)
+        raise bad_finish(self._provider, reason)
 
     def _read_choice(self, choice: dict[str, Any], out: list[StreamEvent]) -> None:
         # A server that does not stream sends one whole `message` in place of deltas.
@@ -104,9 +98,7 @@ class ChatCompletionReader:
                 break
         content = delta.get("content")
         if content:
-            text = content if isinstance(content, str) else _parts_text(content)
-            if self._held or "\ud800" <= text[-1:] <= "\udfff":
-                text = self._join_surrogates(text)
+            text = self._text.join(content if isinstance(content, str) else _parts_text(content))
             if text:
                 out.append(TextDelta(text))
         refusal = delta.get("refusal")
@@ -115,50 +107,11 @@ class ChatCompletionReader:
         if delta.get("tool_calls"):
             out.extend(self._calls.read(delta["tool_calls"]))
 
-    def _join_surrogates(self, text: str) -> str:
-        text = self._held + text
-        self._held = text[-1] if "\ud800" <= text[-1:] <= "\udbff" else ""
-        return without_lone_surrogates(text[:-1] if self._held else text)
-
-    def _parse_odd(self, data: bytes) -> object:
-        """Half an emoji as an escape is something Python reads and orjson refuses; other text is no JSON at all."""
-        try:
-            return json.loads(data)
-        except (ValueError, RecursionError):
-            shown = data[:200].decode("utf-8", "replace")
-            raise ModelCallFailed(f"the stream holds something that is not JSON: {shown}", kind="transport") from None
-
     def _refuse_error(self, chunk: Mapping[str, Any], field: str) -> None:
         error = chunk[field]
         if not error or (field == "base_resp" and not as_object(error).get("status_code")):
             return
-        raise failed(
-            self._provider, 200, orjson.dumps(chunk, default=str).decode(), window=self._window, estimate=self._estimate
-        )
-
-    def _bad_finish(self, reason: str) -> ModelCallFailed:
-        failure = classify(provider=self._provider, body=f"finish_reason: {reason}", finish_reason=reason)
-        if failure.kind == "overflow":
-            return ModelCallFailed("the context window ended the answer", kind="overflow")
-        if reason == "content_filter":
-            return ModelCallFailed("the service's content filter stopped the answer (content_filter)", kind="other")
-        return ModelCallFailed(f"the answer ended with the finish reason {reason!r}", kind=failure.kind)
-
-
-def failed(
-    provider: str,
-    status: int | None,
-    body: str,
-    *,
-    window: int = 0,
-    estimate: int = 0,
-    retry_after: float | None = None,
-) -> ModelCallFailed:
-    """The error for a refusal, with the service's own words."""
-    failure = classify(provider=provider, status=status, body=body, window=window, estimate=estimate)
-    prefix = f"{provider}: " if status in (None, 200) else f"{provider} answered {status}: "
-    message = prefix + (failure.message[:2000] or "no explanation")
-    return ModelCallFailed(message, kind=failure.kind, status=status, retry_after=retry_after, limit=failure.limit)
+        raise failed(self._provider, 200, to_json(chunk).decode(), window=self._window, estimate=self._estimate)
 
 
 def read_usage(value: object) -> Usage:

@@ -1,0 +1,1 @@
+"""The messages API, as Anthropic defined it and some other services speak it. Quirks are data (`compat`)."""

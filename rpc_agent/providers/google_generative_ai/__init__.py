@@ -1,0 +1,1 @@
+"""Google's generateContent API, as the Gemini service speaks it. Quirks are data (`compat`)."""

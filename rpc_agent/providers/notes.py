@@ -1,0 +1,10 @@
+"""What stands where something cannot be sent. Data, in our words; shared by all APIs."""
+
+NO_OUTPUT = "(no output)"
+"""Several services refuse an empty text, and a tool may well have said nothing."""
+IMAGE_LEFT_OUT = "(an image was left out: this model reads no images)"
+IMAGE_KIND_LEFT_OUT = "(an image was left out: this model does not read images of its kind)"
+RESULT_IMAGES = "Images from the tool results:"
+"""Goes before images that a tool gave, where the API has no place for them in the result itself."""
+OPENING = "(The conversation goes on from here.)"
+"""Stands first where a conversation would begin with an answer, which some services refuse."""

@@ -1,0 +1,138 @@
+"""The wire form of each message, made once and kept. Pure; knows no API."""
+
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from itertools import compress, count
+from operator import is_not
+from typing import Generic, Protocol, TypeVar, runtime_checkable
+
+from rpc_agent.conversation.messages import AssistantMessage, ModelMessage
+from rpc_agent.conversation.models import Model
+
+PieceT = TypeVar("PieceT")
+StateT = TypeVar("StateT")
+KeptT = TypeVar("KeptT")
+
+_KEPT_CONVERSATIONS = 16
+"""Conversations whose message pieces are kept; a desktop app drives several sessions over one model."""
+
+
+@runtime_checkable
+class SharesItsBeginning(Protocol):
+    """Messages that know how many of them stood in front of an earlier request too (0 when they do not know)."""
+
+    def shared_with(self, earlier: object) -> int: ...
+
+
+class Pieces(Generic[PieceT]):
+    """The pieces of the last request, found by the identity of their messages.
+
+    What a request has in common with the beginning of the one before costs next to nothing, so a turn's overhead does
+    not grow with what was said before. The messages are held, so that their identity cannot pass to other objects;
+    what a request no longer has is let go.
+    """
+
+    def __init__(self) -> None:
+        self._messages: Sequence[ModelMessage] = ()
+        self._made: list[PieceT] = []
+        self.unchanged = 0
+        """How many pieces at the beginning of the last list were the beginning of the list before it."""
+
+    def of(self, messages: Sequence[ModelMessage], encode: Callable[[ModelMessage], PieceT]) -> Sequence[PieceT]:
+        """`encode` makes the piece of a message that is new; it must be the same function each time.
+
+        `messages` is kept and must not change; the pieces are good until the next call.
+        """
+        same = _common_beginning(self._messages, messages)
+        known = {id(self._messages[at]): self._made[at] for at in range(same, len(self._made))}
+        del self._made[same:]
+        for at in range(same, len(messages)):
+            piece = known.get(id(messages[at]))
+            self._made.append(encode(messages[at]) if piece is None else piece)
+        self._messages, self.unchanged = messages, same
+        return self._made
+
+
+def _common_beginning(old: Sequence[object], new: Sequence[object]) -> int:
+    """How many items at the beginning are the same objects. Runs without a step of Python for each."""
+    shared = new.shared_with(old) if isinstance(new, SharesItsBeginning) else 0
+    if shared:
+        return shared
+    return next(compress(count(), map(is_not, old, new)), min(len(old), len(new)))
+
+
+_PART_BYTES = 256 * 1024
+"""Large enough that a long conversation is sent in few writes, small enough that joining the last one is quick."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Part(Generic[StateT]):
+    body: bytes
+    end: int
+    """How many pieces this part and those before it were made of."""
+    state: StateT
+
+
+class JoinedPieces(Generic[PieceT, StateT]):
+    """Pieces written one behind the other, separated by commas, and kept joined in large parts.
+
+    `write(piece, state)` gives the JSON values for a piece and what the following ones need to know; `start` is that
+    for the first. A request joins only what is behind the last large part.
+    """
+
+    def __init__(self, write: Callable[[PieceT, StateT], tuple[Iterable[bytes], StateT]], start: StateT) -> None:
+        self._write = write
+        self._start = start
+        self._parts: list[_Part[StateT]] = []
+
+    def of(self, pieces: Sequence[PieceT], unchanged: int) -> tuple[list[bytes], StateT]:
+        """The parts, to be sent as they are behind each other, and the state after the last piece.
+
+        `unchanged`: how many pieces at the beginning are those of the call before.
+        """
+        while self._parts and self._parts[-1].end > unchanged:
+            self._parts.pop()
+        begin, state = (self._parts[-1].end, self._parts[-1].state) if self._parts else (0, self._start)
+        # Every part but the first begins with the comma that separates it.
+        values: list[bytes] = [b""] if self._parts else []
+        size = 0
+        for at in range(begin, len(pieces)):
+            written, state = self._write(pieces[at], state)
+            for value in written:
+                values.append(value)
+                size += len(value)
+            if size >= _PART_BYTES:
+                self._parts.append(_Part(b",".join(values), at + 1, state))
+                values, size = [b""], 0
+        rest = b",".join(values) if size else b""
+        return [*(part.body for part in self._parts), rest], state
+
+
+class Conversations(Generic[KeptT]):
+    """What is kept for each conversation, that of the longest unused one let go first."""
+
+    def __init__(self, make: Callable[[], KeptT]) -> None:
+        self._make = make
+        self._kept: OrderedDict[str, KeptT] = OrderedDict()
+
+    def of(self, routing_id: str) -> KeptT:
+        kept = self._kept.get(routing_id)
+        if kept is None:
+            kept = self._kept[routing_id] = self._make()
+        self._kept.move_to_end(routing_id)
+        while len(self._kept) > _KEPT_CONVERSATIONS:
+            self._kept.popitem(last=False)
+        return kept
+
+
+class ConversationPieces(Conversations[Pieces[PieceT]]):
+    """Pieces by conversation."""
+
+    def __init__(self) -> None:
+        super().__init__(Pieces)
+
+
+def wrote(model: Model, message: AssistantMessage) -> bool:
+    """Whether this very model gave the answer: only then are thinking and signatures of it sent back."""
+    return (message["api"], message["provider"], message["model"]) == (model.api, model.provider, model.id)

@@ -1,0 +1,50 @@
+"""The JSON of one stream event, and text whose characters were cut between two of them. Pure; knows no API."""
+
+import json
+from typing import Any
+
+import orjson
+
+from rpc_agent.conversation.json_values import without_lone_surrogates
+from rpc_agent.providers.base import ModelCallFailed
+
+
+def read_event(data: bytes) -> Any:
+    """The value of one event. Raises ModelCallFailed for what is no JSON at all: a proxy's page, a line cut short."""
+    try:
+        return orjson.loads(data)
+    except orjson.JSONDecodeError:
+        return _read_odd(data)
+
+
+class TextJoiner:
+    """Puts an emoji together again whose halves came as escapes in two deltas; what stays alone becomes U+FFFD."""
+
+    def __init__(self) -> None:
+        self._held = ""
+        """A high surrogate whose other half comes with the next delta."""
+
+    def join(self, text: str) -> str:
+        """The text that can be shown now."""
+        if not self._held and (text.isascii() or not _has_surrogates(text)):
+            return text
+        text = self._held + text
+        self._held = text[-1] if "\ud800" <= text[-1:] <= "\udbff" else ""
+        return without_lone_surrogates(text[:-1] if self._held else text)
+
+
+def _has_surrogates(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return True
+    return False
+
+
+def _read_odd(data: bytes) -> Any:
+    """Half an emoji as an escape is something Python reads and orjson refuses."""
+    try:
+        return json.loads(data)
+    except (ValueError, RecursionError):
+        shown = data[:200].decode("utf-8", "replace")
+        raise ModelCallFailed(f"the stream holds something that is not JSON: {shown}", kind="transport") from None

@@ -1,0 +1,239 @@
+"""The half of an adapter that all APIs share: send one POST, stream its answer, end it well. Knows no API.
+
+An adapter says what to send and how to read the answer (`begin`) and in which header the key goes. The key is sent
+nowhere else, and neither it nor a header is in any error.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+import anyio
+import anyio.to_thread
+
+from rpc_agent.conversation.models import Model
+from rpc_agent.errors import AuthMissing
+from rpc_agent.providers.base import ModelCallFailed, ModelRequest, Stopped, StreamEvent
+from rpc_agent.providers.connections import Connections
+from rpc_agent.providers.refusal import failed
+from rpc_agent.providers.retry_after import retry_after
+from rpc_agent.providers.sse import SseEvent, SseSplitter, SseTooLong
+
+if TYPE_CHECKING:
+    from rpc_agent.providers.http import Response, Timeouts
+
+_MAX_ERROR_BYTES = 64 * 1024
+"""Enough of any refusal; a proxy's error page does not deserve more."""
+_MAX_WHOLE_BYTES = 32 * 1024 * 1024
+"""An answer that came as one JSON document in place of a stream."""
+_DRAIN_SECONDS = 0.25
+"""After the end of the answer only the end of the body is due, and it usually came in the same packet."""
+
+
+class AnswerReader(Protocol):
+    """Turns the data of stream events into events of the port; one for each answer. Pure."""
+
+    @property
+    def done(self) -> bool:
+        """The service said that nothing follows."""
+        ...
+
+    @property
+    def is_complete(self) -> bool:
+        """The answer's end was said, so that a connection lost after it loses nothing."""
+        ...
+
+    def read(self, data: bytes, out: list[StreamEvent]) -> None:
+        """One event's data, or a whole body that is JSON. Raises ModelCallFailed for an error inside the stream."""
+        ...
+
+    def finish(self) -> Stopped:
+        """The end of the answer. Raises ModelCallFailed when it was cut or ended for a bad reason."""
+        ...
+
+
+Body = bytes | Sequence[bytes]
+"""A request's body, whole or in parts that are sent behind each other."""
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One request, ready to be sent; `url` never holds a key."""
+
+    url: str
+    body: Body
+    reader: AnswerReader
+
+
+def estimate_tokens(body: Body) -> int:
+    """A rough size of a request, for telling an overflow whose wording nobody knows."""
+    return (len(body) if isinstance(body, bytes) else sum(map(len, body))) // 4
+
+
+class StreamingModel(ABC):
+    """A ChatModel over HTTP. `headers` are the user's own, sent besides ours and in place of ours of the same name.
+
+    `key` is called in a thread at the first request, as it may run the user's command; "" means that none is needed.
+    """
+
+    key_headers: tuple[str, ...] = ("authorization",)
+    """Where the key goes: the first; when the user set any of them, no key is sent."""
+    key_prefix = "Bearer "
+
+    def __init__(
+        self,
+        model: Model,
+        *,
+        key: Callable[[], str],
+        connections: Connections,
+        headers: Mapping[str, str] | None = None,
+        timeouts: "Timeouts | None" = None,
+    ) -> None:
+        self._model = model
+        self._find_key = key
+        self._key: str | None = None
+        self._connections = connections
+        self._own_headers = {name.lower(): value for name, value in (headers or {}).items()}
+        self._timeouts = timeouts
+
+    @abstractmethod
+    def begin(self, request: ModelRequest) -> Call:
+        """What to send for a request and how to read the answer."""
+
+    def fixed_headers(self) -> Mapping[str, str]:
+        """Headers of the API besides content type and key; names in lower case."""
+        return {}
+
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[Sequence[StreamEvent], None]:
+        """One batch per network chunk. Raises ModelCallFailed."""
+        call = self.begin(request)
+        try:
+            async with aclosing(self._answer(call)) as batches:
+                async for batch in batches:
+                    yield batch
+            yield [call.reader.finish()]
+        except ModelCallFailed as error:
+            raise self._without_key(error) from None
+
+    async def _answer(self, call: Call) -> AsyncGenerator[list[StreamEvent], None]:
+        try:
+            http = await self._connections.http()
+        except (OSError, ValueError, ImportError) as error:
+            # A proxy or a certificate file named in the environment that is not usable.
+            raise ModelCallFailed(
+                f"cannot set up HTTP; check the proxy and SSL variables: {error}", kind="other"
+            ) from None
+        # Only now: naming the module would load httpx.
+        from rpc_agent.providers.http import HttpFailed, Timeouts  # noqa: PLC0415 - httpx loads at the first call
+
+        headers = await self._all_headers()
+        try:
+            async with http.post(
+                call.url, body=call.body, headers=headers, timeouts=self._timeouts or Timeouts()
+            ) as response:
+                if response.status != 200:
+                    raise await self._refusal(response, estimate_tokens(call.body))
+                async with aclosing(_batches(response.chunks, call.reader)) as batches:
+                    async for batch in batches:
+                        yield batch
+                await _drain(response)
+        except HttpFailed as error:
+            # Once the end of the answer was said, a connection lost loses nothing.
+            if not call.reader.is_complete:
+                raise ModelCallFailed(str(error), kind="transport") from None
+        except SseTooLong as error:
+            raise ModelCallFailed(str(error), kind="other") from None
+
+    async def _all_headers(self) -> Mapping[str, str]:
+        if self._key is None:
+            try:
+                self._key = await anyio.to_thread.run_sync(self._find_key)
+            except AuthMissing as error:
+                raise ModelCallFailed(error.message, kind="auth") from None
+        return {"content-type": "application/json", "accept": "text/event-stream", **self.headers_with(self._key)}
+
+    def headers_with(self, key: str) -> Mapping[str, str]:
+        """The headers that any request to the service needs: those of the API, the key, the user's own."""
+        ours = dict(self.fixed_headers())
+        if key and not any(name in self._own_headers for name in self.key_headers):
+            ours[self.key_headers[0]] = f"{self.key_prefix}{key}"
+        return {**ours, **self._own_headers}
+
+    async def _refusal(self, response: "Response", estimate: int) -> ModelCallFailed:
+        body = bytearray()
+        async for chunk in response.chunks:
+            body += chunk
+            if len(body) > _MAX_ERROR_BYTES:
+                break
+        text = body[:_MAX_ERROR_BYTES].decode("utf-8", "replace")
+        return failed(
+            self._model.provider,
+            response.status,
+            text,
+            window=self._model.context_window,
+            estimate=estimate,
+            retry_after=retry_after(response.headers, text),
+        )
+
+    def _without_key(self, error: ModelCallFailed) -> ModelCallFailed:
+        """Some services quote the key they refuse."""
+        secrets = {self._key or "", *(value for name, value in self._own_headers.items() if _is_secret(name))}
+        message = error.message
+        for secret in sorted(secrets, key=len, reverse=True):
+            message = message.replace(secret, "[key]") if len(secret) > 5 else message
+        return ModelCallFailed(
+            message, kind=error.kind, status=error.status, retry_after=error.retry_after, limit=error.limit
+        )
+
+
+def _is_secret(header: str) -> bool:
+    return header not in ("content-type", "accept", "user-agent")
+
+
+async def _drain(response: "Response") -> None:
+    """Read to the end of the body, so that the connection can be used again; a server that leaves it open loses it."""
+    with anyio.move_on_after(_DRAIN_SECONDS):
+        async for _ in response.chunks:
+            pass
+
+
+async def _batches(chunks: AsyncIterator[bytes], reader: AnswerReader) -> AsyncGenerator[list[StreamEvent], None]:
+    """The events of each chunk. A body that is one JSON document (an error, or an answer of a server that does not
+    stream) is told from a stream by its first byte, because content types are not to be relied on."""
+    splitter = SseSplitter()
+    whole: bytearray | None = None
+    first = b""
+    async for chunk in chunks:
+        if not first:
+            chunk = chunk.lstrip()
+            first = chunk[:1]
+            whole = bytearray() if first in (b"{", b"[", b"<") and first else None
+        if whole is not None:
+            whole += chunk
+            if len(whole) > _MAX_WHOLE_BYTES:
+                raise ModelCallFailed("the answer is too long", kind="other")
+            continue
+        batch: list[StreamEvent] = []
+        failure = _read_events(splitter.feed(chunk), reader, batch)
+        if batch:
+            yield batch
+        if failure is not None:
+            raise failure
+        if reader.done:
+            return
+    if whole is not None:
+        batch = []
+        reader.read(bytes(whole), batch)
+        yield batch
+
+
+def _read_events(events: Sequence[SseEvent], reader: AnswerReader, batch: list[StreamEvent]) -> ModelCallFailed | None:
+    """What the events say goes into the batch, up to the one that is an error: the same however the bytes were cut."""
+    try:
+        for event in events:
+            reader.read(event.data, batch)
+    except ModelCallFailed as error:
+        return error
+    return None

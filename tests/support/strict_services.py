@@ -1,0 +1,64 @@
+"""Strict services of every API on one thread, for a server process as their client: each answers a few words for ever."""
+
+import asyncio
+import json
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any
+
+from tests.support.chat_server import ChatServer
+from tests.support.provider_apis import APIS, COMPLETIONS, Said
+
+PATIENCE = 10
+
+
+@contextmanager
+def strict_services(answer: str) -> Iterator[Mapping[str, ChatServer]]:
+    """The services by API name."""
+    loop = asyncio.new_event_loop()
+    thread = threading.Thread(target=loop.run_forever)
+    thread.start()
+
+    def run(work: Any) -> Any:
+        return asyncio.run_coroutine_threadsafe(work, loop).result(PATIENCE)
+
+    services = {api.name: ChatServer([replace(api.say(Said(text=answer)), repeat=True)], api.refuse) for api in APIS}
+    services[COMPLETIONS.name] = ChatServer(services[COMPLETIONS.name].replies, picky_faults)
+    try:
+        for service in services.values():
+            run(service.__aenter__())
+        yield services
+        for service in services.values():
+            run(service.__aexit__())
+    finally:
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join(PATIENCE)
+        loop.close()
+
+
+def picky_faults(body: bytes) -> list[str]:
+    """What the strictest chat templates refuse beside what every service does."""
+    faults = COMPLETIONS.refuse(body)
+    if faults:
+        return faults
+    messages = json.loads(body)["messages"]
+    for place, message in enumerate(messages):
+        if message["role"] == "system" and place:
+            faults.append(f"messages[{place}]: a system message that is not the first")
+        ids = [call["id"] for call in message.get("tool_calls") or ()]
+        if len(set(ids)) != len(ids) or not all(ids):
+            faults.append(f"messages[{place}]: call ids {ids}")
+        if not all(isinstance(json.loads(c["function"]["arguments"]), dict) for c in message.get("tool_calls") or ()):
+            faults.append(f"messages[{place}]: arguments that are no object")
+    return faults
+
+
+def providers(services: Mapping[str, ChatServer]) -> dict[str, Any]:
+    """The services as a models.json has them; the model is "<API name>/m"."""
+    model = {"id": "m", "contextWindow": 10_000_000, "maxTokens": 1000, "input": ["text", "image"]}
+    return {
+        name: {"baseUrl": service.base_url, "api": name, "apiKey": "sk-0123456789", "models": [model]}
+        for name, service in services.items()
+    }
