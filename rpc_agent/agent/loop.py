@@ -27,7 +27,9 @@ class Host(Protocol):
         """Whether a queued message would be delivered in a next turn."""
         ...
 
-    def next_request(self) -> ModelRequest: ...
+    def next_request(self) -> tuple[ModelRequest, ChatModel]:
+        """What to ask now, and whom: the model may have been changed since the last turn."""
+        ...
 
     def record_answer(self, answer: Answer) -> None: ...
 
@@ -46,7 +48,6 @@ class Host(Protocol):
 class Machinery:
     """What a run works with."""
 
-    chat_model: ChatModel
     toolbox: Toolbox
     abort: Abort
     emit: Emit
@@ -96,9 +97,10 @@ async def run_attempt(
 
 async def run_turn(host: Host, machinery: Machinery) -> Turn:
     """One answer of the model, and the tools it calls. The turn is on the disk before its end is announced."""
+    request, chat_model = host.next_request()
     answer = await ask_model(
-        host.next_request(),
-        machinery.chat_model,
+        request,
+        chat_model,
         abort=machinery.abort,
         emit=machinery.emit,
         drained=machinery.drained,

@@ -1,12 +1,22 @@
 """What a compaction would do, decided before any model is asked. Writes nothing, asks nobody."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
-from rpc_agent.compaction.cut_point import Cut, Step, find_cut, range_steps
-from rpc_agent.compaction.file_operations import FileOperations, file_operations, recorded_operations
+from rpc_agent.compaction.chunks import Section, SummaryRoom, section
+from rpc_agent.compaction.cut_point import Cut, Step, find_cut, is_turn_start, range_steps
+from rpc_agent.compaction.file_operations import (
+    FileOperations,
+    file_operations,
+    recorded_operations,
+    without_tag_blocks,
+)
+from rpc_agent.compaction.ledger import Ledger, fitted, ledger_budget, ledger_material, recorded_ledger
+from rpc_agent.compaction.ledger_text import ledger_block, without_ledger
 from rpc_agent.compaction.policy import CompactionBudget, Limits, limits
-from rpc_agent.context.projection import Projection
+from rpc_agent.compaction.shrink import Shrunk, is_shrinking, shrink_results
+from rpc_agent.compaction.transcript import transcript_parts
+from rpc_agent.context.projection import ProjectedMessage, Projection
 from rpc_agent.context.system_state import SystemState, replay_system, system_message
 from rpc_agent.context.tokens import Estimate, estimate_afresh, estimate_projected
 from rpc_agent.conversation.messages import CompactionSummaryMessage, Message
@@ -24,6 +34,10 @@ _HISTORY_SHARE, _PREFIX_SHARE = 0.8, 0.5
 """Of the reserved tokens: the notes must leave room for the answer that the reserve is there for."""
 _EXPECTED_NOTES, _EXPECTED_SHARE = 800, 0.1
 """How long notes turn out: headings and the few facts of any session, and about a tenth of a long one."""
+_OVERFLOW_GOAL = 0.75
+"""After a refusal the estimate is not to be trusted: what was too much must become clearly less."""
+_LEAST_FREED = 100
+"""Nobody writes notes shorter than that, so a summary of less could not make anything smaller."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,9 +55,12 @@ class CompactionPlan:
     messages_to_summarize: tuple[Message, ...]
     turn_prefix_messages: tuple[Message, ...]
     kept_messages: tuple[Message, ...]
+    """As they will be: with `shrunk` in their places."""
     previous_summary: str | None
     """As the last compaction stored it."""
     file_operations: FileOperations
+    material: Ledger
+    """All that the ledger could say; `ledger` is what there is room for."""
     summarized_entry_ids: tuple[str, ...]
     """Entries of the context that the summary replaces, the last compaction among them."""
     kept_entry_ids: tuple[str, ...]
@@ -52,6 +69,12 @@ class CompactionPlan:
     estimate: Estimate
     scale: float
     """`tokens_before` over its estimate: what a service counts for each token that we count."""
+    shrunk: tuple[Shrunk, ...] = ()
+    """Giant results among what is kept, which edits make shorter once the summary is recorded."""
+    shrink_gain: int = 0
+    """Tokens that shortening them gains."""
+    sections: tuple[Section, ...] = ()
+    """The calls, divided so that each fits the summary model's window."""
 
     @property
     def history_tokens(self) -> int:
@@ -65,19 +88,47 @@ class CompactionPlan:
 
     @property
     def calls(self) -> int:
-        """How many times a model is asked, known before the first."""
-        return bool(self.messages_to_summarize) + bool(self.turn_prefix_messages)
+        """How many times a model is asked when every answer is good, known before the first."""
+        return sum(each.calls for each in self.sections)
+
+    @property
+    def most_calls(self) -> int:
+        """With the one second try that a bad answer gets."""
+        return self.calls + bool(self.sections)
+
+    @property
+    def previous_notes(self) -> str | None:
+        """The last summary as its model wrote it: ledger and file lists come from the tree, and are made anew."""
+        return None if self.previous_summary is None else without_tag_blocks(without_ledger(self.previous_summary))
+
+    @property
+    def freed_tokens(self) -> int:
+        """What leaves the context; the summary must be smaller than this."""
+        return self.replaced_tokens + self.shrink_gain
 
     @property
     def replaced_tokens(self) -> int:
-        """What the summary stands for; it must be smaller than this."""
-        previous = 0 if self.previous_summary is None else self.estimate(_summary_message(self.previous_summary))
+        """What the summary stands for."""
+        previous = 0 if self.previous_summary is None else self.weigh(self.previous_summary)
         return previous + sum(map(self.estimate, self.messages_to_summarize + self.turn_prefix_messages))
+
+    @property
+    def ledger(self) -> Ledger:
+        return fitted(self.material, self.ledger_tokens, self.weigh)
+
+    @property
+    def ledger_tokens(self) -> int:
+        """The most that the ledger may take."""
+        return ledger_budget(self.limits.window, self.freed_tokens)
+
+    def weigh(self, text: str) -> int:
+        return self.estimate(_summary_message(text))
 
     def tokens_with(self, summary: str) -> int:
         """The context after this compaction, with that summary; by the same ruler as `tokens_before`."""
-        estimated = self.estimate(_summary_message(summary))
-        return round((estimated + _kept_tokens(self.system, self.kept_messages, self.estimate)) * self.scale)
+        estimated = self.weigh(summary) + _kept_tokens(self.system, self.kept_messages, self.estimate)
+        # Of two estimates the smaller is smaller, whatever rounding makes of small numbers.
+        return max(min(round(estimated * self.scale), self.tokens_before - 1), 0)
 
 
 def plan_compaction(
@@ -88,27 +139,32 @@ def plan_compaction(
     *,
     window: int = 0,
     tokens_before: int | None = None,
+    room: SummaryRoom | None = None,
+    exact_keep: bool = False,
+    must_shrink: bool = False,
 ) -> CompactionPlan:
     """The plan for the branch `path`, whose context is `projection`.
 
-    `window` is the effective one (0: unknown); `tokens_before` a calibrated count, else it is estimated here. Raises
+    `window` is the effective one (0: unknown); `tokens_before` a calibrated count, else it is estimated here; `room`
+    the limits of the model that summarises. Where the context would still be above the threshold, less is kept and
+    giant results are shortened, unless `exact_keep`; `must_shrink`: a service refused the context as it is. Raises
     AlreadyCompacted when nothing was said since the last compaction, NothingToCompact when all of it is to be kept.
     """
     if is_compacted(path):
         raise AlreadyCompacted("Nothing was said since the last compaction, so there is nothing to make shorter.")
     bounds = limits(budget, window)
-    steps = range_steps(projection)
-    cut = find_cut(steps, bounds.keep_recent_tokens, estimate)
-    history, prefix = ((), ()) if cut is None else _to_summarize(steps, cut)
-    if cut is None or not (history or prefix):
+    if tokens_before is None:
+        tokens_before = estimate_projected(path, projection, estimate).tokens
+    planner = _Planner(projection, bounds, estimate, tokens_before)
+    goal = planner.goal(must_shrink=must_shrink)
+    plan = planner.plan(bounds.keep_recent_tokens) if exact_keep else planner.fitting(goal, must_shrink=must_shrink)
+    if plan is None:
         raise NothingToCompact(
             "The conversation is too short to compact: all of it lies within the most recent "
             f"{bounds.keep_recent_tokens} tokens, which are kept as they are.",
             keepRecentTokens=bounds.keep_recent_tokens,
         )
-    if tokens_before is None:
-        tokens_before = estimate_projected(path, projection, estimate).tokens
-    return _plan(projection, steps, cut, history, prefix, bounds, estimate, tokens_before)
+    return _with_calls(plan, room or SummaryRoom())
 
 
 def is_compacted(path: Sequence[Entry]) -> bool:
@@ -120,53 +176,136 @@ def is_compacted(path: Sequence[Entry]) -> bool:
 
 
 def is_bookkeeping(entry: Entry) -> bool:
-    """Leaf markers, labels and names: they move the leaf, and nothing was said."""
+    """Leaf markers, labels, names and a compaction's own edits: they move the leaf, and nothing was said."""
     if isinstance(entry, CustomEntry):
         return entry.custom_type == LEAF_MARKER
-    return isinstance(entry, LabelEntry | SessionInfoEntry)
+    return isinstance(entry, LabelEntry | SessionInfoEntry) or is_shrinking(entry)
+
+
+class _Planner:
+    """Plans of one context, for any amount to keep."""
+
+    def __init__(self, projection: Projection, bounds: Limits, estimate: Estimate, tokens_before: int) -> None:
+        estimated = estimate_afresh((item.message for item in projection.messages), estimate)
+        self._projection, self._bounds, self._estimate = projection, bounds, estimate
+        self._tokens_before = tokens_before
+        self._scale = tokens_before / estimated if estimated else 1.0
+        self._steps = range_steps(projection)
+        self._system = replay_system(item.message for item in projection.messages)
+
+    def goal(self, *, must_shrink: bool) -> float:
+        """The context to arrive at, in tokens."""
+        goal = float("inf") if self._bounds.threshold is None else float(self._bounds.threshold)
+        return min(goal, self._tokens_before * _OVERFLOW_GOAL) if must_shrink else goal
+
+    def fitting(self, goal: float, *, must_shrink: bool) -> CompactionPlan | None:
+        """The plan that keeps most and still arrives at `goal`: first whole turns are given up, down to one, then
+        giant results in what is left, then the beginning of the last turn.
+
+        If none arrives: what one turn and its shortened results come to. None when there is nothing to summarise with
+        what is configured, and keeping less would not arrive either.
+        """
+        first = self.plan(self._bounds.keep_recent_tokens)
+        if first is not None and first.estimated_tokens_after <= goal:
+            return first
+        if first is None and not must_shrink and self._tokens_before <= goal:
+            return None
+        plans = list(self._smaller())
+        whole = [plan for plan in plans if self._keeps_a_turn(plan)]
+        within = [self.shrunk(plan) for plan in plans if not self._keeps_a_turn(plan)]
+        floor = [self.shrunk(plan) for plan in whole[-1:]]
+        for plan in (*whole, *floor, *within):
+            if plan.estimated_tokens_after <= goal:
+                return plan
+        if must_shrink:
+            useful = (plan for plan in (*floor, *within) if plan.freed_tokens >= _LEAST_FREED)
+            return min(useful, key=lambda plan: plan.estimated_tokens_after, default=None)
+        return None if first is None else (floor or within)[0]
+
+    def _smaller(self) -> Iterator[CompactionPlan]:
+        """Less and less is kept, beginning with what is configured."""
+        keep = max(self._bounds.keep_recent_tokens, 1)
+        known: str | None = ""
+        while keep > 0:
+            plan = self.plan(keep)
+            if plan is not None and plan.first_kept_entry_id != known:
+                known = plan.first_kept_entry_id
+                yield plan
+            keep //= 2
+
+    def _keeps_a_turn(self, plan: CompactionPlan) -> bool:
+        last = next((step for step in reversed(self._steps) if is_turn_start(step)), None)
+        return last is not None and any(message is last.message for message in plan.kept_messages)
+
+    def shrunk(self, plan: CompactionPlan) -> CompactionPlan:
+        """With giant results among what it keeps made shorter, as far as the threshold asks for it."""
+        threshold = self._bounds.threshold
+        excess = plan.estimated_tokens_after - (threshold if threshold is not None else 0)
+        spoken = [(step.entry, step.message) for step in self._steps if step.message is not None]
+        kept = spoken[len(spoken) - len(plan.kept_messages) :]
+        found = shrink_results(kept, excess / (self._scale or 1.0), self._estimate, plan.weigh)
+        if not found:
+            return plan
+        messages = tuple(found[at].message if at in found else message for at, (_, message) in enumerate(kept))
+        gained = sum(map(self._estimate, plan.kept_messages)) - sum(map(self._estimate, messages))
+        plan = replace(plan, kept_messages=messages, shrink_gain=gained)
+        # What begins in a tail is carried by the new entry, which needs no edits.
+        edits = () if plan.first_kept_entry_id is None else tuple(found[at] for at in sorted(found))
+        return replace(plan, shrunk=edits, estimated_tokens_after=_forecast(plan))
+
+    def plan(self, keep_tokens: int) -> CompactionPlan | None:
+        """None when there is nothing to summarise."""
+        cut = find_cut(self._steps, keep_tokens, self._estimate)
+        if cut is None:
+            return None
+        history, prefix = _to_summarize(self._steps, cut)
+        return self._plan(cut, history, prefix) if history or prefix else None
+
+    def _plan(self, cut: Cut, history: tuple[Message, ...], prefix: tuple[Message, ...]) -> CompactionPlan:
+        leading = self._projection.entries[0]
+        previous = leading if isinstance(leading, CompactionEntry) else None
+        kept_steps = self._steps[cut.boundary :]
+        kept, kept_ids = _messages(kept_steps), _ids(kept_steps, leading)
+        files = _files(previous, history + prefix)
+        plan = CompactionPlan(
+            first_kept_entry_id=None if kept_steps[0].entry is previous else kept_steps[0].entry.id,
+            is_split_turn=cut.turn_start is not None,
+            turn_start_entry_id=None if cut.turn_start is None else self._steps[cut.turn_start].entry.id,
+            tokens_before=self._tokens_before,
+            estimated_tokens_after=0,
+            messages_to_summarize=history,
+            turn_prefix_messages=prefix,
+            kept_messages=kept,
+            previous_summary=previous.summary if previous else None,
+            file_operations=files,
+            material=ledger_material(_spoken(self._steps[: cut.at]), kept, _carried(previous), files),
+            summarized_entry_ids=_others(self._projection.entries, kept_ids),
+            kept_entry_ids=kept_ids,
+            system=self._system,
+            limits=self._bounds,
+            estimate=self._estimate,
+            scale=self._scale,
+        )
+        return replace(plan, estimated_tokens_after=_forecast(plan))
+
+
+def _with_calls(plan: CompactionPlan, room: SummaryRoom) -> CompactionPlan:
+    """The record divided into calls. Notes on a cut turn stand beside those on what was before it."""
+    room = replace(room, scale=plan.scale)
+    sections: list[Section] = []
+    if plan.messages_to_summarize:
+        parts, previous = transcript_parts(plan.messages_to_summarize), plan.previous_notes
+        sections.append(section("history", parts, previous, plan.history_tokens, room, plan.weigh))
+    if plan.turn_prefix_messages:
+        parts = transcript_parts(plan.turn_prefix_messages)
+        sections.append(section("turnPrefix", parts, None, plan.prefix_tokens, room, plan.weigh))
+    return replace(plan, sections=tuple(sections))
 
 
 def _to_summarize(steps: Sequence[Step], cut: Cut) -> tuple[tuple[Message, ...], tuple[Message, ...]]:
     """Finished history, and the beginning of the turn that is cut."""
     history_end = cut.at if cut.turn_start is None else cut.turn_start
     return _messages(steps[:history_end]), _messages(steps[history_end : cut.at])
-
-
-def _plan(
-    projection: Projection,
-    steps: Sequence[Step],
-    cut: Cut,
-    history: tuple[Message, ...],
-    prefix: tuple[Message, ...],
-    bounds: Limits,
-    estimate: Estimate,
-    tokens_before: int,
-) -> CompactionPlan:
-    estimated_before = estimate_afresh((item.message for item in projection.messages), estimate)
-    scale = tokens_before / estimated_before if estimated_before else 1.0
-    leading = projection.entries[0]
-    previous = leading if isinstance(leading, CompactionEntry) else None
-    kept, system = _messages(steps[cut.boundary :]), replay_system(item.message for item in projection.messages)
-    first_kept = steps[cut.boundary].entry
-    kept_ids = _ids(steps[cut.boundary :], leading)
-    return CompactionPlan(
-        first_kept_entry_id=None if first_kept is previous else first_kept.id,
-        is_split_turn=cut.turn_start is not None,
-        turn_start_entry_id=None if cut.turn_start is None else steps[cut.turn_start].entry.id,
-        tokens_before=tokens_before,
-        estimated_tokens_after=round(_forecast(history + prefix, kept, previous, bounds, system, estimate) * scale),
-        messages_to_summarize=history,
-        turn_prefix_messages=prefix,
-        kept_messages=kept,
-        previous_summary=previous.summary if previous else None,
-        file_operations=_files(previous, history + prefix),
-        summarized_entry_ids=_others(projection.entries, kept_ids),
-        kept_entry_ids=kept_ids,
-        system=system,
-        limits=bounds,
-        estimate=estimate,
-        scale=scale,
-    )
 
 
 def _ids(steps: Sequence[Step], leading: Entry) -> tuple[str, ...]:
@@ -186,19 +325,17 @@ def _files(previous: CompactionEntry | None, messages: Sequence[Message]) -> Fil
     return recorded_operations(previous.details).merged(found)
 
 
-def _forecast(
-    summarized: Sequence[Message],
-    kept: Sequence[Message],
-    previous: CompactionEntry | None,
-    bounds: Limits,
-    system: SystemState | None,
-    estimate: Estimate,
-) -> int:
-    replaced = sum(map(estimate, summarized)) + (estimate(_summary_message(previous.summary)) if previous else 0)
-    notes = min(
-        _EXPECTED_NOTES + int(replaced * _EXPECTED_SHARE), replaced, int(bounds.reserve_tokens * _HISTORY_SHARE)
-    )
-    return notes + _kept_tokens(system, kept, estimate)
+def _carried(previous: CompactionEntry | None) -> Ledger:
+    """What the last ledger said; a hook's details have a shape of their own."""
+    return Ledger() if previous is None or previous.from_hook else recorded_ledger(previous.details)
+
+
+def _forecast(plan: CompactionPlan) -> int:
+    freed = plan.freed_tokens
+    notes = min(_EXPECTED_NOTES + int(plan.replaced_tokens * _EXPECTED_SHARE), freed, plan.history_tokens)
+    ledger = min(plan.weigh(ledger_block(plan.ledger, "")), freed - notes)
+    kept = _kept_tokens(plan.system, plan.kept_messages, plan.estimate)
+    return round((notes + ledger + kept) * plan.scale)
 
 
 def _kept_tokens(system: SystemState | None, kept: Sequence[Message], estimate: Estimate) -> int:
@@ -207,6 +344,10 @@ def _kept_tokens(system: SystemState | None, kept: Sequence[Message], estimate: 
 
 def _messages(steps: Sequence[Step]) -> tuple[Message, ...]:
     return tuple(step.message for step in steps if step.message is not None)
+
+
+def _spoken(steps: Sequence[Step]) -> list[ProjectedMessage]:
+    return [ProjectedMessage(step.entry, step.message) for step in steps if step.message is not None]
 
 
 def _summary_message(summary: str) -> CompactionSummaryMessage:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from rpc_agent.context.projection import Projection, latest_compaction
+from rpc_agent.context.projection import Projection
 from rpc_agent.conversation.json_values import as_count
 from rpc_agent.conversation.messages import AssistantMessage, tool_calls
 from rpc_agent.session.entries import CompactionEntry, Entry, MessageEntry, milliseconds
@@ -173,7 +173,7 @@ def decide_compaction(state: CompactionState, message: MessageEntry | None) -> D
         return _at_threshold(state)
     if answer["stopReason"] == "aborted" and state.check_point == "afterRun":
         return LeaveAlone("the run was aborted")
-    if _is_before_compaction(message, state.path):
+    if _is_before_compaction(message, state):
         # Its usage is from another context. Only a new message that does not fit is a reason to go on.
         return _at_threshold(state) if state.incoming_tokens else LeaveAlone("the answer is older than a compaction")
     if _overflowed(state, message, answer):
@@ -260,11 +260,13 @@ def _answer(entry: MessageEntry | None) -> AssistantMessage | None:
     return entry.message
 
 
-def _is_before_compaction(message: MessageEntry, path: Sequence[Entry]) -> bool:
-    compaction = latest_compaction(path)
-    if compaction is None:
+def _is_before_compaction(message: MessageEntry, state: CompactionState) -> bool:
+    # The newest compaction of a path opens its context; the path itself may be long.
+    entries = state.projection.entries
+    compaction = entries[0] if entries else None
+    if not isinstance(compaction, CompactionEntry):
         return False
-    return not _is_later(message, compaction, path) or _has_older_time(message, compaction)
+    return not _is_later(message, compaction, state.path) or _has_older_time(message, compaction)
 
 
 def _is_later(message: Entry, compaction: CompactionEntry, path: Sequence[Entry]) -> bool:

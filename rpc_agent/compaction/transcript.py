@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 
+from rpc_agent.compaction.ledger_text import without_ledger
 from rpc_agent.context.js_json import compact_json
 from rpc_agent.context.narration import narrated
 from rpc_agent.conversation.blocks import blocks_text
@@ -14,7 +15,12 @@ _RESULT_CHARACTERS = 2000
 
 def transcript(messages: Iterable[Message]) -> str:
     """The messages in order, each between tags of its speaker; what the model never saw is left out."""
-    return without_lone_surrogates("\n\n".join(part for message in messages for part in _parts(message)))
+    return "\n\n".join(transcript_parts(messages))
+
+
+def transcript_parts(messages: Iterable[Message]) -> list[str]:
+    """The same in its pieces, none of which is ever empty."""
+    return [without_lone_surrogates(part) for message in messages for part in _parts(message)]
 
 
 def _parts(message: Message) -> Iterator[str]:
@@ -27,6 +33,9 @@ def _parts(message: Message) -> Iterator[str]:
             yield from _tagged(_result_tag(message), _cut(blocks_text(message["content"])))
         case "user":
             yield from _tagged("user", blocks_text(message["content"]))
+        case "branchSummary" | "compactionSummary":
+            # A model wrote it, so it must not look like the user's words; and a ledger is no model's to rewrite.
+            yield from _tagged("earlier-notes", without_ledger(message["summary"]))
         case _:
             content = narrated(message)
             yield from _tagged("user", "" if content is None else blocks_text(content))

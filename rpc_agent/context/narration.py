@@ -12,8 +12,10 @@ from rpc_agent.conversation.messages import (
 
 _COMPACTION_INTRODUCTION = """\
 The earlier part of this conversation was replaced by the summary below to save space. A model wrote it, so it may \
-leave things out or get them wrong: files and command output are the truth, and anything destructive should be \
-checked again before it is done."""
+leave things out or get them wrong. Where it ends in a ledger, that part was copied from the session and is right \
+where the two differ. Files, command output and the session itself are the truth: to see what was really said or done, \
+search the session with the tool `history` (query: words or a regular expression), or read an entry by its id \
+(entryId). Check again before you do anything destructive."""
 
 _BRANCH_INTRODUCTION = """\
 Before this point the conversation went another way and was taken back to here. This is what was done there; files \

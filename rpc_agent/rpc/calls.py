@@ -44,6 +44,10 @@ class Call:
         """
         self._on_cancel = callback
 
+    def cannot_be_cancelled(self) -> None:
+        """From here on a cancellation does nothing: what is done is done, and its answer is to say so."""
+        self._on_cancel = _goes_on
+
     def start(self) -> list[Callable[[], None]]:
         """For the peer, at the handler's first step: the list that `after_answer` will fill."""
         self._is_started = True
@@ -65,6 +69,9 @@ class Call:
         """This side is closing."""
         if self._is_started and self._task is not None:
             self._task.cancel()
+
+
+def _goes_on() -> None: ...
 
 
 Handler = Callable[[Call, Params], Awaitable[Any]]

@@ -5,7 +5,7 @@ Knows order, bounds and cancellation. Refuses to know any method but `$/cancelRe
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import Any, Literal
 
 from rpc_agent.rpc import envelopes, errors
@@ -37,6 +37,9 @@ _logger = logging.getLogger(__name__)
 def _nothing() -> None: ...
 
 
+async def _nothing_left() -> None: ...
+
+
 def _never(method: str) -> bool:
     return False
 
@@ -48,6 +51,7 @@ class Peer:
     when another message arrives; that message waits for it. Past `max_in_flight` calls a request is answered with
     `overloaded`, unless `is_exempt(method)`. `on_input_end` runs when no more requests can come, while those in flight
     are still being answered; `on_hang_up` when nobody reads any more, before the handlers are cancelled.
+    `before_end` is awaited when all are answered: what it still says is written too.
     """
 
     def __init__(
@@ -60,6 +64,7 @@ class Peer:
         is_exempt: Callable[[str], bool] = _never,
         on_input_end: Callable[[], None] = _nothing,
         on_hang_up: Callable[[], None] = _nothing,
+        before_end: Callable[[], Awaitable[None]] = _nothing_left,
         high_water_bytes: int = HIGH_WATER_BYTES,
     ) -> None:
         self.outbox = Outbox(high_water_bytes=high_water_bytes)
@@ -71,6 +76,7 @@ class Peer:
         self._is_exempt = is_exempt
         self._on_input_end = on_input_end
         self._on_hang_up = on_hang_up
+        self._before_end = before_end
         self._calls = Calls()
         self._questions = Questions()
         self._tasks = asyncio.TaskGroup()
@@ -92,6 +98,8 @@ class Peer:
             await asyncio.wait([self._reader])
             self._no_more_input()
             await self._calls.none_left()
+            await self.outbox.written()
+            await self._before_end()
             await self.outbox.written()
             self._late.cancel()
             for helper in helpers:

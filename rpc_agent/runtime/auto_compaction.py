@@ -18,16 +18,17 @@ from rpc_agent.compaction.policy import (
     last_answer,
     quiet_until,
 )
-from rpc_agent.context.system_state import replay_system, system_message
+from rpc_agent.context.tokens import estimate_afresh
 from rpc_agent.conversation.messages import AssistantMessage, user_message
 from rpc_agent.conversation.models import Model
-from rpc_agent.errors import AlreadyCompacted, CompactionCancelled, CompactionFailed, ContextOverflow, NothingToCompact
+from rpc_agent.errors import CompactionCancelled, CompactionFailed, ContextOverflow, NothingToCompact, RequestError
 from rpc_agent.providers.classify import classify
 from rpc_agent.runtime.compactor import CompactionOptions, Compactor, compaction_budget
 from rpc_agent.runtime.events import CompactionEnd, SessionEvent
 from rpc_agent.runtime.model_choice import ModelChoice
 from rpc_agent.runtime.model_context import ModelContext
 from rpc_agent.runtime.session_log import SessionLog
+from rpc_agent.runtime.unreachable_threshold import UnreachableThreshold
 from rpc_agent.settings import CompactionSettings
 
 _FUSE_MESSAGE = (
@@ -59,6 +60,7 @@ class AutoCompaction:
         self._fresh_id = fresh_id
         self._fuse = Fuse()
         self._quiet_until = 0
+        self._unreachable = UnreachableThreshold(emit)
 
     async def before_prompt(self, incoming: Sequence[QueuedMessage], abort: Abort) -> None:
         tokens = sum(self._context.estimate(user_message(message.content, timestamp=0)) for message in incoming)
@@ -83,16 +85,28 @@ class AutoCompaction:
         match decision:
             case LeaveAlone():
                 return False
+            case Compact("threshold") if self._is_out_of_reach():
+                self._give_up()
+                return False
             case Compact(reason, will_retry, omit):
                 self._log.omit(omit)
                 if will_retry:
                     self._fuse = self._fuse.used()
                 try:
-                    await self._compactor.compact(reason, CompactionOptions(), run_abort=abort, will_retry=will_retry)
-                except (NothingToCompact, AlreadyCompacted, CompactionFailed, CompactionCancelled):
+                    await self._compactor.compact(reason, CompactionOptions(), aborts=[abort], will_retry=will_retry)
+                except NothingToCompact:
+                    if reason == "threshold" and self._is_above_threshold():
+                        self._give_up()
+                    return False
+                except (RequestError, CompactionFailed, CompactionCancelled):
                     # Said by compaction_end where there was one; the run goes on or settles with what it has.
+                    if reason == "threshold":
+                        # What failed now would fail at each turn, and each try may be paid for.
+                        self.rest()
                     return False
                 self.rest()
+                if self._is_above_threshold():
+                    self._give_up()
                 return will_retry
             case FuseSpent(announce):
                 if announce:
@@ -104,6 +118,30 @@ class AutoCompaction:
                     f"This message needs about {tokens} tokens and the model's window has {room}: it can never fit. "
                     "Make it shorter, put long material into a file, or choose a model with a larger window."
                 )
+
+    def _is_above_threshold(self) -> bool:
+        threshold = self._compactor.threshold()
+        return threshold is not None and self._context.tokens() > threshold
+
+    def _is_out_of_reach(self) -> bool:
+        """Whether system prompt and tools alone are above the threshold, by the ruler of the context's size."""
+        threshold, tokens = self._compactor.threshold(), self._context.tokens()
+        return threshold is not None and tokens > threshold and self._fixed_tokens(tokens) > threshold
+
+    def _fixed_tokens(self, tokens: int) -> int:
+        fixed = self._context.system_tokens()
+        estimated = estimate_afresh((item.message for item in self._log.projection.messages), self._context.estimate)
+        return round(fixed * tokens / estimated) if estimated else fixed
+
+    def _give_up(self) -> None:
+        model, threshold, tokens = self._models.model, self._compactor.threshold(), self._context.tokens()
+        if model is not None and threshold is not None:
+            self._unreachable.give_up(
+                tokens=tokens,
+                fixed_tokens=self._fixed_tokens(tokens),
+                threshold=threshold,
+                window=model.context_window,
+            )
 
     def _decide(self, check_point: CheckPoint, *, incoming_tokens: int = 0) -> Decision:
         model = self._models.model
@@ -124,16 +162,12 @@ class AutoCompaction:
                 tokens=self._context.tokens(),
                 overflow_reported=answer is not None and _reports_overflow(answer, model),
                 incoming_tokens=incoming_tokens,
-                fixed_tokens=self._fixed_tokens() if incoming_tokens else 0,
-                quiet_until=self._quiet_until,
+                fixed_tokens=self._context.system_tokens() if incoming_tokens else 0,
+                quiet_until=max(self._quiet_until, self._unreachable.rests_until(self._compactor.threshold())),
                 fuse=self._fuse,
             ),
             message,
         )
-
-    def _fixed_tokens(self) -> int:
-        state = replay_system(item.message for item in self._log.projection.messages)
-        return self._context.estimate(system_message(state, timestamp=0)) if state else 0
 
 
 def _reports_overflow(answer: AssistantMessage, model: Model) -> bool:

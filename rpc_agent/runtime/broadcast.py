@@ -3,7 +3,27 @@
 from collections.abc import Awaitable, Callable
 from typing import Protocol
 
-from rpc_agent.runtime.events import BashExecutionUpdate, SessionEvent
+from rpc_agent.runtime.events import (
+    BashExecutionUpdate,
+    ModelChanged,
+    SessionEvent,
+    SessionInfoChanged,
+    SummarizationRetryAttemptStart,
+    SummarizationRetryFinished,
+    SummarizationRetryScheduled,
+    ThinkingLevelChanged,
+)
+
+_OF_NO_RUN = (
+    BashExecutionUpdate,
+    ModelChanged,
+    SessionInfoChanged,
+    SummarizationRetryScheduled,
+    SummarizationRetryAttemptStart,
+    SummarizationRetryFinished,
+    ThinkingLevelChanged,
+)
+"""What the user does beside a run belongs to none, and the retries of a summary belong to its compaction."""
 
 
 class Listener(Protocol):
@@ -29,8 +49,7 @@ class Broadcast:
 
     def emit(self, event: SessionEvent) -> None:
         if self._listener is not None:
-            # What the user does in a shell of their own belongs to no run.
-            run_id = None if isinstance(event, BashExecutionUpdate) else self.run_id
+            run_id = None if isinstance(event, _OF_NO_RUN) else self.run_id
             self._listener.hear(event, run_id)
 
     async def drained(self) -> None:

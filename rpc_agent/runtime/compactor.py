@@ -3,8 +3,8 @@
 When to compact is decided elsewhere (`auto_compaction`, or the person who asks); how is decided in `compaction`.
 """
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,13 +12,15 @@ import anyio
 
 from rpc_agent.agent.abort import Abort
 from rpc_agent.compaction.asking import SummaryModel
+from rpc_agent.compaction.chunks import SummaryRoom
 from rpc_agent.compaction.compact import CompactionOutcome, compact, compaction_fields
 from rpc_agent.compaction.compact import CompactionProgress as Step
 from rpc_agent.compaction.plan import CompactionPlan, plan_compaction
 from rpc_agent.compaction.policy import CompactionBudget, limits
 from rpc_agent.conversation.json_values import JsonObject
+from rpc_agent.conversation.messages import user_message
 from rpc_agent.conversation.models import Model, split_ref
-from rpc_agent.errors import CompactionCancelled, CompactionFailed, StorageFailed
+from rpc_agent.errors import CompactionCancelled, CompactionFailed, RequestError, StorageFailed
 from rpc_agent.providers.base import ChatModel
 from rpc_agent.runtime.events import (
     CompactionEnd,
@@ -37,14 +39,16 @@ from rpc_agent.runtime.summary_call import SummaryCaller
 from rpc_agent.session.entries import CompactionEntry
 from rpc_agent.settings import CompactionSettings
 
-MakeCaller = Callable[[Model, ChatModel, Callable[[int], None]], SummaryCaller]
-"""A way to ask this model; the last argument hears how many characters of the summary have come."""
+MakeCaller = Callable[[Model, ChatModel, Callable[[int], None], str], SummaryCaller]
+"""A way to ask this model, for the compaction of this id; the function hears how many characters have come."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompactionOptions:
     custom_instructions: str | None = None
     keep_recent_tokens: int | None = None
+    fallback: bool = False
+    """When the model fails, make a summary without it although the context could still be sent as it is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,21 +94,11 @@ class Compactor:
         self._emit = emit
         self._active: Abort | None = None
         self._idle = anyio.Event()
-        self.is_manual = False
-        """A compaction that somebody asked for holds the session, from before it stops the run until it is over."""
         self.last_status: CompactionStatus = "completed"
 
     @property
     def is_compacting(self) -> bool:
         return self._active is not None
-
-    @contextmanager
-    def manually(self) -> Iterator[None]:
-        self.is_manual = True
-        try:
-            yield
-        finally:
-            self.is_manual = False
 
     def request_abort(self) -> bool:
         """Stop the compaction at work; False when there is none."""
@@ -120,20 +114,25 @@ class Compactor:
         """Stop the compaction at work and wait for its end; whether it was stopped and not done already."""
         if not self.request_abort():
             return False
-        await self.idle()
+        await self._idle.wait()
         return self.last_status == "cancelled"
-
-    async def idle(self) -> None:
-        while self._active is not None:
-            await self._idle.wait()
 
     def threshold(self) -> int | None:
         """The context in tokens above which a compaction begins by itself; None where nobody knows the window."""
         model = self._models.model
         return limits(compaction_budget(self._settings()), model.context_window if model else 0).threshold
 
-    def plan(self, keep_recent_tokens: int | None = None) -> CompactionPlan:
-        """What a compaction would do now. Raises NothingToCompact, AlreadyCompacted, NoModel."""
+    def plan(
+        self,
+        keep_recent_tokens: int | None = None,
+        *,
+        custom_instructions: str | None = None,
+        must_shrink: bool = False,
+    ) -> CompactionPlan:
+        """What a compaction would do now. Raises NothingToCompact, AlreadyCompacted, NoModel.
+
+        An amount to keep that somebody named is kept whatever comes of it.
+        """
         model, _ = self._models.require()
         budget = compaction_budget(self._settings())
         if keep_recent_tokens is not None:
@@ -145,6 +144,20 @@ class Compactor:
             self._context.estimate,
             window=model.context_window,
             tokens_before=self._context.tokens(),
+            room=self._room(custom_instructions),
+            exact_keep=keep_recent_tokens is not None,
+            must_shrink=must_shrink,
+        )
+
+    def _room(self, custom_instructions: str | None) -> SummaryRoom:
+        try:
+            model = self._summary_model()[0]
+        except RequestError:
+            # Said by the call itself, where the caller hears of it through compaction_end.
+            return SummaryRoom()
+        added = user_message(custom_instructions or "", timestamp=0)
+        return SummaryRoom(
+            window=model.context_window, max_tokens=model.max_tokens, instructions=self._context.estimate(added)
         )
 
     async def compact(
@@ -152,14 +165,20 @@ class Compactor:
         reason: CompactionReason,
         options: CompactionOptions,
         *,
-        run_abort: Abort | None = None,
+        aborts: Sequence[Abort] = (),
         will_retry: bool = False,
     ) -> Compacted:
         """Raises what `plan` raises, before anything is announced; then CompactionCancelled or CompactionFailed.
 
-        Both aborts, the run's and this compaction's own, stop it at any await and leave no trace.
+        `aborts` (of the run, of the caller) and this compaction's own stop it at any await and leave no trace.
         """
-        plan = self.plan(options.keep_recent_tokens)
+        plan = self.plan(
+            options.keep_recent_tokens,
+            custom_instructions=options.custom_instructions,
+            must_shrink=reason == "overflow",
+        )
+        # Where the context can still be sent, a failure is reported and nothing changes.
+        fallback = options.fallback or reason == "overflow" or 0 < plan.limits.window < plan.tokens_before
         compaction_id = self._identity.draw_id(16)
         self._active, self._idle = Abort(), anyio.Event()
         status: CompactionStatus = "cancelled"
@@ -167,13 +186,13 @@ class Compactor:
         message: str | None = None
         self._emit(CompactionStart(compaction_id, reason))
         try:
-            outcome = await self._ask(plan, options, compaction_id, run_abort or Abort())
+            outcome = await self._ask(plan, replace(options, fallback=fallback), compaction_id, aborts)
             if outcome is None:
                 raise CompactionCancelled("The compaction was stopped. Nothing was changed.")
             done = await self._record(outcome)
             status = "completed"
             return done
-        except (CompactionFailed, StorageFailed) as error:
+        except (CompactionFailed, StorageFailed, RequestError) as error:
             status, message = "failed", error.message
             self._charge(error.details.get("usage"))
             raise
@@ -187,28 +206,35 @@ class Compactor:
             self._idle.set()
 
     async def _ask(
-        self, plan: CompactionPlan, options: CompactionOptions, compaction_id: str, run_abort: Abort
+        self, plan: CompactionPlan, options: CompactionOptions, compaction_id: str, aborts: Sequence[Abort]
     ) -> CompactionOutcome | None:
         assert self._active is not None
         caller, limits = self._caller(compaction_id)
-        with run_abort.interruptible(), self._active.interruptible():
+        with ExitStack() as interruptible:
+            for abort in (*aborts, self._active):
+                interruptible.enter_context(abort.interruptible())
             return await compact(
                 plan,
                 caller,
                 model=limits,
                 custom_instructions=options.custom_instructions,
+                fallback=options.fallback,
                 progress=lambda step: self._emit(_progress(compaction_id, step)),
             )
         return None
 
     def _caller(self, compaction_id: str) -> tuple[SummaryCaller, SummaryModel]:
-        model, chat_model = self._models.require()
-        wanted = self._settings().model
-        if wanted is not None:
-            model = self._models.find(*split_ref(wanted))
-            chat_model = self._models.chat_model(model)
+        model, chat_model = self._summary_model()
         received = lambda count: self._emit(CompactionProgress(compaction_id, "writing", received_chars=count))  # noqa: E731
-        return self._make_caller(model, chat_model, received), SummaryModel(model.context_window, model.max_tokens)
+        caller = self._make_caller(model, chat_model, received, compaction_id)
+        return caller, SummaryModel(model.context_window, model.max_tokens)
+
+    def _summary_model(self) -> tuple[Model, ChatModel]:
+        wanted = self._settings().model
+        if wanted is None:
+            return self._models.require()
+        model = self._models.find(*split_ref(wanted))
+        return model, self._models.chat_model(model)
 
     async def _record(self, outcome: CompactionOutcome) -> Compacted:
         model = self._models.model
@@ -224,6 +250,9 @@ class Compactor:
         )
         entry = self._log.append("compaction", fields, entry_id=entry_id)
         assert isinstance(entry, CompactionEntry)
+        for shrunk in outcome.plan.shrunk:
+            # Behind the compaction, so that undoing it undoes them.
+            self._log.append("context_edit", shrunk.edit_fields())
         self._context.estimate.keep_only(item.message for item in self._log.projection.messages)
         await self._log.sync()
         return Compacted(entry, outcome.estimated_tokens_after)

@@ -115,17 +115,21 @@ class SummarizationRetryScheduled:
     max_attempts: int
     delay_ms: int
     error_message: str
+    compaction_id: str | None = None
+    """None: a branch summary."""
 
 
 @dataclass(frozen=True, slots=True)
 class SummarizationRetryAttemptStart:
     attempt: int
+    compaction_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class SummarizationRetryFinished:
     success: bool
     attempt: int
+    compaction_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 Pure bookkeeping but for the event a waiter sleeps on.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 import anyio
@@ -33,9 +34,11 @@ class Exchange:
     """A request waits for it."""
     settled: anyio.Event = field(default_factory=anyio.Event)
 
-    def hear(self, answer: Answer) -> None:
+    def hear(self, answer: Answer, *, to_this: bool) -> None:
+        """`to_this`: nobody spoke between this message and the answer, so the text is its own."""
         message = answer.message
-        self.text = blocks_text(message["content"]) or self.text
+        if to_this:
+            self.text = blocks_text(message["content"]) or self.text
         self.stop_reason = message["stopReason"]
         self.usage = message["usage"]
         self.model = f"{message['provider']}/{message['model']}"
@@ -49,11 +52,16 @@ class Exchanges:
     def __init__(self) -> None:
         self._waiting: dict[QueuedMessage, Exchange] = {}
         self._delivered: list[Exchange] = []
+        self._answered = 0
 
     @property
-    def current(self) -> Exchange | None:
-        """The exchange of the message delivered last."""
-        return self._delivered[-1] if self._delivered else None
+    def current(self) -> list[Exchange]:
+        """The exchanges that the next answer, or the last one, belongs to: messages delivered together share it."""
+        return self._delivered[self._answered :] or self._delivered[-1:]
+
+    def of(self, messages: Iterable[QueuedMessage]) -> list[Exchange]:
+        """The exchanges of messages that are not delivered yet."""
+        return [self._waiting[message] for message in messages if message in self._waiting]
 
     def all(self) -> list[Exchange]:
         return [*self._delivered, *self._waiting.values()]
@@ -69,8 +77,9 @@ class Exchanges:
         self._delivered.append(exchange)
 
     def hear(self, answer: Answer) -> None:
-        if self.current is not None:
-            self.current.hear(answer)
+        for exchange in self.current:
+            exchange.hear(answer, to_this=exchange is self._delivered[-1])
+        self._answered = len(self._delivered)
 
     def drop(self, message: QueuedMessage) -> None:
         """The message was taken back before anybody read it."""
@@ -87,6 +96,7 @@ class Exchanges:
         """
         over = self.all() if undelivered_too else list(self._delivered)
         self._delivered.clear()
+        self._answered = 0
         if undelivered_too:
             self._waiting.clear()
         for exchange in over:

@@ -5,32 +5,67 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from rpc_agent.conversation.blocks import ToolCallBlock
-from rpc_agent.permissions.decisions import Allow, Refuse, decide, unanswered
+from rpc_agent.permissions.decisions import Allow, Ask, Refuse, decide, unanswered
 from rpc_agent.permissions.rules import Attempt, Mode, Place, Rule
+from rpc_agent.runtime.client_port import ClientPort, PermissionQuestion
 from rpc_agent.settings import PermissionRule
 from rpc_agent.tools.base import Tool, ToolResult, error_result
 
 
 class PermissionGate:
-    """`mode` is asked at each call: a client may change it while a run is at work."""
+    """`mode` is asked at each call: a client may change it at work. Answers "for this session" are kept."""
 
-    def __init__(self, mode: Callable[[], Mode], rules: Sequence[PermissionRule], *, config_dir: Path) -> None:
+    def __init__(
+        self,
+        mode: Callable[[], Mode],
+        rules: Sequence[PermissionRule],
+        *,
+        client: ClientPort,
+        session_id: str,
+        config_dir: Path,
+    ) -> None:
         self._mode = mode
         self._rules = [Rule(rule.tool, rule.match, rule.action) for rule in rules]
+        self._client = client
+        self._session_id = session_id
         self._config_dir = os.path.realpath(config_dir)
+        self._remembered: dict[tuple[str, str], bool] = {}
+        """(tool, what it acts on) -> allowed; one answer counts for that very file or command."""
 
     async def refuse(self, tool: Tool, call: ToolCallBlock, cwd: Path) -> ToolResult | None:
         """None lets the call pass; else the result it gets instead, which says how to allow it."""
         attempt = self._attempt(tool, call, cwd)
-        decision = decide(self._mode(), self._rules, attempt)
-        match decision:
+        match decide(self._mode(), self._rules, attempt):
             case Allow():
                 return None
             case Refuse(reason):
                 return error_result(reason)
-            case _:
-                # No client can be asked yet, so the safe answer stands.
+            case Ask():
+                refusal = await self._ask(attempt, call)
+                if refusal is None and self._attempt(tool, call, cwd) != attempt:
+                    # While the person thought, a link was turned: what they allowed is not what would happen.
+                    return error_result(f"{attempt.tool} was not run: what its path leads to changed meanwhile.")
+                return refusal
+
+    async def _ask(self, attempt: Attempt, call: ToolCallBlock) -> ToolResult | None:
+        key = (attempt.tool, attempt.command if attempt.command is not None else "\n".join(attempt.paths))
+        allowed = self._remembered.get(key)
+        if allowed is None:
+            answer = await self._client.request_permission(
+                PermissionQuestion(
+                    session_id=self._session_id,
+                    tool_call_id=call["id"],
+                    tool_name=attempt.tool,
+                    args=call["arguments"],
+                    title=_title(attempt),
+                )
+            )
+            if answer == "unanswered":
                 return error_result(unanswered(attempt).reason)
+            allowed = answer.startswith("allow")
+            if answer.endswith("always"):
+                self._remembered[key] = allowed
+        return None if allowed else error_result(f"{attempt.tool} was not run: the user refused it.")
 
     def _attempt(self, tool: Tool, call: ToolCallBlock, cwd: Path) -> Attempt:
         return Attempt(
@@ -40,6 +75,12 @@ class PermissionGate:
             paths=_paths(call, cwd),
             command=_text(call, "command"),
         )
+
+
+def _title(attempt: Attempt) -> str:
+    """One line for people."""
+    what = attempt.command if attempt.command is not None else ", ".join(attempt.paths)
+    return f"{attempt.tool}: {' '.join(what.split())}" if what else attempt.tool
 
 
 def _paths(call: ToolCallBlock, cwd: Path) -> tuple[str, ...]:

@@ -4,16 +4,28 @@ The parts: `log` (entries), `models` (which model), `context` (what it is sent),
 """
 
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import anyio
+
+from rpc_agent.agent.abort import Abort
 from rpc_agent.context.projection import is_editable, latest_compaction
 from rpc_agent.conversation.blocks import UserBlock
 from rpc_agent.conversation.json_values import JsonObject
 from rpc_agent.conversation.models import Model
-from rpc_agent.errors import EntryNotOnBranch, InvalidValue, LeafMoved, NotEditable, SessionBusy, SessionReadOnly
+from rpc_agent.errors import (
+    CompactionCancelled,
+    EntryNotOnBranch,
+    InvalidValue,
+    LeafMoved,
+    NotEditable,
+    SessionBusy,
+    SessionReadOnly,
+)
 from rpc_agent.permissions.rules import Mode as PermissionMode
 from rpc_agent.resources.commands import Command, expand
 from rpc_agent.runtime.auto_compaction import AutoCompaction
@@ -95,6 +107,9 @@ class LiveSession:
         self.context = parts.context
         self.compactor = parts.compactor
         self.shell = parts.shell
+        self._held: Abort | None = None
+        self._released = anyio.Event()
+        self._released.set()
         self.stream_id = secrets.token_hex(8)
         """Random per life of the session: sequence numbers of another life mean nothing in this one."""
 
@@ -132,7 +147,7 @@ class LiveSession:
     @property
     def is_occupied(self) -> bool:
         """Whether something other than a run holds the session: a compaction asked for by hand, a navigation."""
-        return self.parts.navigator.is_navigating or self.compactor.is_manual
+        return self._held is not None
 
     def refuse_when_occupied(self) -> None:
         """Raises SessionBusy."""
@@ -168,39 +183,58 @@ class LiveSession:
     async def abort(self) -> None:
         """Stop the run, its retry wait, its tools, any compaction and any navigation; returns when idle."""
         self.request_abort()
-        await self.idle()
+        # What is at work now, and not what begins after it: an abort must not wait for the work of others.
+        await self.runs.ended()
+        await self._released.wait()
 
     def request_abort(self) -> None:
         """Stop the run, any compaction and any navigation; the user's own commands go on."""
         self.runs.request_abort()
+        if self._held is not None:
+            self._held.request()
         self.compactor.request_abort()
         self.parts.navigator.request_abort()
 
     async def idle(self) -> LastRun:
         """Wait until nothing works in this session."""
-        last = await self.runs.idle()
-        await self.compactor.idle()
-        await self.parts.navigator.idle()
-        return last
+        while self.runs.is_running or self.is_occupied:
+            await self.runs.idle()
+            await self._released.wait()
+        return self.runs.last
+
+    @contextmanager
+    def _holding(self) -> Iterator[Abort]:
+        """Work that no run may do beside: until the block ends, then a run begins for messages that came meanwhile.
+
+        The Abort is that of `abort`, which leaves those messages in the queue as it does in a run.
+        """
+        self._held, self._released = abort, released = Abort(), anyio.Event()
+        queued_before = set(self.runs.inbox.all())
+        try:
+            yield abort
+        finally:
+            self._held = None
+            if abort.requested or set(self.runs.inbox.all()) <= queued_before:
+                self.runs.leave_queued()
+            else:
+                self.runs.run_queued()
+            released.set()
 
     # Compaction and the tree
 
-    async def compact(self, options: CompactionOptions) -> Compacted:
+    async def compact(self, options: CompactionOptions, withdrawn: Abort) -> Compacted:
         """Stop the run, compact, and start a run only for messages that came meanwhile.
 
+        `withdrawn` is the caller's way to stop it.
         Raises NothingToCompact, AlreadyCompacted, NoModel, CompactionCancelled, CompactionFailed.
         """
         self.require_writable()
-        with self.compactor.manually():
+        with self._holding() as abort:
             self.runs.request_abort()
-            await self.runs.idle()
-            queued_before = set(self.runs.inbox.all())
-            try:
-                return await self.compactor.compact("manual", options)
-            finally:
-                came_meanwhile = not set(self.runs.inbox.all()) <= queued_before
-                if came_meanwhile:
-                    self.runs.run_queued()
+            await self.runs.ended()
+            if abort.requested or withdrawn.requested:
+                raise CompactionCancelled("The compaction was stopped before it began. Nothing was changed.")
+            return await self.compactor.compact("manual", options, aborts=[abort, withdrawn])
 
     def undo_compaction(self, entry_id: str | None) -> str | None:
         """Move the leaf above a compaction (default: the newest on the branch); returns the leaf before.
@@ -225,7 +259,7 @@ class LiveSession:
         entry = self.log.store.get(entry_id)
         if not isinstance(entry, CompactionEntry):
             raise InvalidValue("entryId", f"entry {entry_id!r} is no compaction")
-        if entry.id not in {each.id for each in self.log.store.whole_branch()}:
+        if not self.log.store.is_on_branch(entry.id):
             raise EntryNotOnBranch(entry_id)
         return entry
 
@@ -233,7 +267,8 @@ class LiveSession:
         """Raises SessionBusy, EntryNotFound, BranchSummaryFailed."""
         self.require_writable()
         self._require_free()
-        return await self.parts.navigator.navigate(target_id, options)
+        with self._holding():
+            return await self.parts.navigator.navigate(target_id, options)
 
     def expect_leaf(self, expected: str | None) -> None:
         """Raises LeafMoved when the leaf, past markers, labels and names, is another than the caller believes."""
@@ -318,7 +353,7 @@ class LiveSession:
         """
         self.require_writable()
         target = self.log.store.get(target_id)
-        if target.id not in {entry.id for entry in self.log.store.whole_branch()}:
+        if not self.log.store.is_on_branch(target.id):
             raise EntryNotOnBranch(target_id)
         if not is_editable(target):
             raise NotEditable(
@@ -327,10 +362,17 @@ class LiveSession:
         return self.log.append("context_edit", {"targetId": target_id, "replacement": replacement}).id
 
     async def close(self) -> None:
-        self.shell.abort()
-        await self.abort()
-        await self.log.sync()
-        self.log.store.close()
+        """Stop everything, wait for what that records, and give the file free. Nothing may be asked any more."""
+        try:
+            self.shell.abort()
+            await self.abort()
+            await self.idle()
+            await self.shell.idle()
+            self.runs.leave_queued()
+            await self.log.sync()
+        finally:
+            self.log.store.close()
+            await self.models.aclose()
 
     def require_writable(self) -> None:
         """Raises SessionReadOnly."""
@@ -342,8 +384,6 @@ class LiveSession:
             raise SessionBusy(self._busy_with())
 
     def _busy_with(self) -> str:
-        if self.parts.navigator.is_navigating:
-            return "The session is moving to another branch. Wait for navigate_tree, or stop it with abort."
-        if self.compactor.is_manual:
-            return "The session is being compacted. Send streamingBehavior, wait for compact, or stop it first."
+        if self.is_occupied:
+            return "The session is being compacted or moved. Send streamingBehavior, wait, or stop it with abort."
         return 'A run is at work. Send streamingBehavior "steer" or "followUp", wait for it, or stop it with abort.'

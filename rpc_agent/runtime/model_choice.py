@@ -1,14 +1,27 @@
 """Which model answers in this session, and how hard it thinks. Remembers the choice; the catalog knows the models."""
 
-from collections.abc import Sequence
+from collections.abc import AsyncGenerator, Sequence
 from typing import TypeVar
 
 from rpc_agent.conversation.models import THINKING_LEVELS, Model
-from rpc_agent.errors import InvalidValue, NoModel
-from rpc_agent.providers.base import ChatModel
+from rpc_agent.errors import AuthMissing, InvalidValue, NoModel
+from rpc_agent.providers.base import ChatModel, ModelCallFailed, ModelRequest, StreamEvent
 from rpc_agent.providers.catalog import Catalog, Choice
+from rpc_agent.providers.local_servers import find_local_servers
+from rpc_agent.providers.thinking import available_thinking_levels, clamp_thinking_level
 
 T = TypeVar("T")
+
+
+class _Unreachable:
+    """Stands for a model without a key: every call fails and says what is missing."""
+
+    def __init__(self, reason: str) -> None:
+        self._reason = reason
+
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[Sequence[StreamEvent], None]:
+        raise ModelCallFailed(self._reason, kind="auth")
+        yield []
 
 
 class ModelChoice:
@@ -34,9 +47,26 @@ class ModelChoice:
         chosen = self._choice
         return chosen.model, self._catalog.chat_model(chosen.model, implicit_offline=chosen.implicit_offline)
 
+    def for_a_run(self) -> tuple[Model, ChatModel]:
+        """As `require`, for a run at work: a model chosen meanwhile that cannot be reached is one that fails."""
+        try:
+            return self.require()
+        except AuthMissing as error:
+            if self._choice is None:
+                raise
+            return self._choice.model, _Unreachable(error.message)
+
+    async def aclose(self) -> None:
+        """End the connections to services that this session's models were reached by."""
+        await self._catalog.aclose()
+
     def available(self) -> list[Model]:
         """The models that could answer now."""
         return self._catalog.available_models()
+
+    async def look_for_local_servers(self) -> None:
+        """Offer the models of the servers that run on this machine now."""
+        self._catalog.add_local(await find_local_servers())
 
     def find(self, provider: str, model_id: str) -> Model:
         """Raises ModelNotFound."""
@@ -54,14 +84,13 @@ class ModelChoice:
 
     def thinking_levels(self) -> Sequence[str]:
         """What the current model can do, from little to much."""
-        return THINKING_LEVELS if self.model is not None and self.model.reasoning else THINKING_LEVELS[:1]
+        return THINKING_LEVELS[:1] if self.model is None else available_thinking_levels(self.model)
 
     def nearest_level(self, level: str) -> str:
         """`level`, or the nearest below it that the model can do. Raises InvalidValue for a level nobody knows."""
         if level not in THINKING_LEVELS:
             raise InvalidValue("level", f"must be one of {', '.join(THINKING_LEVELS)}, not {level!r}")
-        possible = self.thinking_levels()
-        return next(each for each in reversed(THINKING_LEVELS[: THINKING_LEVELS.index(level) + 1]) if each in possible)
+        return THINKING_LEVELS[0] if self.model is None else clamp_thinking_level(self.model, level)
 
     def next_level(self) -> str | None:
         return _after(self.thinking_levels(), self.thinking_level)

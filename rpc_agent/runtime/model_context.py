@@ -10,16 +10,12 @@ from rpc_agent.agent.model_step import Answer
 from rpc_agent.context.model_blocks import Recipient
 from rpc_agent.context.model_messages import ModelMessages
 from rpc_agent.context.projection import ProjectedMessage
-from rpc_agent.context.system_state import SystemState, replay_system, system_patch
-from rpc_agent.context.tokens import (
-    MessageEstimates,
-    TokenRule,
-    context_usage_tokens,
-    estimate_projected,
-)
+from rpc_agent.context.running_estimate import RunningEstimate
+from rpc_agent.context.system_state import SystemState, system_patch
+from rpc_agent.context.tokens import MessageEstimates, TokenRule
 from rpc_agent.conversation.messages import ModelMessage, SystemMessage
 from rpc_agent.conversation.models import Model
-from rpc_agent.providers.base import ModelRequest
+from rpc_agent.providers.base import ChatModel, ModelRequest
 from rpc_agent.runtime.events import ContextUsageChanged, SessionEvent
 from rpc_agent.runtime.model_choice import ModelChoice
 from rpc_agent.runtime.session_log import SessionLog
@@ -69,18 +65,19 @@ class ModelContext:
         self._emit = emit
         self._conversion: tuple[Recipient, ModelMessages] | None = None
         self.estimate = MessageEstimates(rule)
+        self._running = RunningEstimate(self.estimate)
 
     def system_patch(self) -> SystemMessage | None:
         """What the stored system messages lack of the prompt as it should be now."""
         wanted = SystemState(sections=self._sections(), tools=tuple(spec.to_json() for spec in self._toolbox.specs))
-        stored = replay_system(item.message for item in self._log.projection.messages) or SystemState()
+        stored = self._running.system(self._log.projection) or SystemState()
         # Unnamed text of the stored state was written by another program: it stays what it is.
         wanted = SystemState(stored.text, wanted.sections, wanted.tools)
         return system_patch(stored, wanted, timestamp=self._now_ms())
 
-    def next_request(self) -> ModelRequest:
-        model, _ = self._models.require()
-        return ModelRequest(
+    def next_request(self) -> tuple[ModelRequest, ChatModel]:
+        model, chat_model = self._models.for_a_run()
+        request = ModelRequest(
             model=model,
             messages=self._converted(model),
             tools=self._toolbox.specs,
@@ -88,6 +85,7 @@ class ModelContext:
             thinking_level=self._models.thinking_level if model.reasoning else "off",
             routing_id=self._routing_id,
         )
+        return request, chat_model
 
     def heard(self, answer: Answer, entry_id: str) -> None:
         usage = self.usage()
@@ -96,14 +94,18 @@ class ModelContext:
 
     def tokens(self) -> int:
         """How large the next request will be, as far as anybody can tell."""
-        return estimate_projected(self._log.path, self._log.projection, self.estimate).tokens
+        return self._running.projected(self._log.path, self._log.projection).tokens
+
+    def system_tokens(self) -> int:
+        """System prompt and tools: the part that no compaction makes smaller."""
+        return self._running.system_tokens(self._log.projection)
 
     def usage(self) -> ContextUsage | None:
         """None where nobody knows the window."""
         model = self._models.model
         if model is None or not model.context_window:
             return None
-        tokens = context_usage_tokens(self._log.path, self._log.projection, self.estimate)
+        tokens = self._running.usage_tokens(self._log.path, self._log.projection)
         return ContextUsage(tokens, model.context_window)
 
     def counted(self) -> Sequence[tuple[ProjectedMessage, int]]:

@@ -19,7 +19,7 @@ from rpc_agent.compaction.branch_summary import (
     summarize_branch,
 )
 from rpc_agent.conversation.messages import message_text
-from rpc_agent.errors import BranchSummaryFailed
+from rpc_agent.errors import BranchSummaryFailed, StorageFailed
 from rpc_agent.runtime.events import BranchSummaryEnd, BranchSummaryStart, SessionEvent
 from rpc_agent.runtime.model_choice import ModelChoice
 from rpc_agent.runtime.model_context import ModelContext
@@ -87,15 +87,11 @@ class Navigator:
         """Stop the summary at work and wait for its end; whether it was stopped and not done already."""
         if not self.request_abort():
             return False
-        await self.idle()
+        await self._idle.wait()
         return self.last_was_aborted
 
     def cancel(self) -> None:
         self.request_abort()
-
-    async def idle(self) -> None:
-        while self._active is not None:
-            await self._idle.wait()
 
     async def navigate(self, target_id: str | None, options: NavigationOptions) -> Navigated:
         """Raises EntryNotFound, BranchSummaryFailed, and NoModel or AuthMissing when a summary is wanted."""
@@ -128,7 +124,7 @@ class Navigator:
             entry = self._log.append_at(place, "branch_summary", fields)
             self._label(entry.id, options.label)
             await self._log.sync()
-        except BranchSummaryFailed as failure:
+        except (BranchSummaryFailed, StorageFailed) as failure:
             error = failure.message
             raise
         finally:

@@ -21,7 +21,7 @@ from rpc_agent.agent.retry import GiveUp, RetryAfter, RetryPolicy, decide_retry
 from rpc_agent.conversation.blocks import blocks_text
 from rpc_agent.conversation.messages import Message, SystemMessage, ToolResultMessage, user_message
 from rpc_agent.errors import ContextOverflow, StorageFailed
-from rpc_agent.providers.base import ModelRequest
+from rpc_agent.providers.base import ChatModel, ModelRequest
 from rpc_agent.runtime.events import AutoRetryEnd, AutoRetryStart, QueueUpdate, SessionEvent
 from rpc_agent.runtime.exchanges import Exchanges
 from rpc_agent.runtime.session_log import SessionLog
@@ -68,7 +68,7 @@ class Context(Protocol):
         """What the system prompt lacks of what it shall say, None when it says it already."""
         ...
 
-    def next_request(self) -> ModelRequest: ...
+    def next_request(self) -> tuple[ModelRequest, ChatModel]: ...
 
     def heard(self, answer: Answer, entry_id: str) -> None:
         """An answer was recorded: its usage tells how full the context is."""
@@ -102,6 +102,7 @@ class Run:
         self._retry_policy = retry_policy
         self._emit = emit
         self._before_turn_end = before_turn_end
+        self._first: Sequence[QueuedMessage] = ()
         self._added: list[Message] = []
         self._answer_entry_id = ""
         self._result_entry_ids: list[str] = []
@@ -117,6 +118,11 @@ class Run:
     def abort_signal(self) -> Abort:
         return self._machinery.abort
 
+    @property
+    def leaves_queue(self) -> bool:
+        """Whether no run follows by itself: this one failed or was aborted, be it after its last word."""
+        return self.ending.aborted or self.ending.error_message is not None or self.abort_signal.requested
+
     def abort(self) -> None:
         self._machinery.abort.request()
 
@@ -127,6 +133,7 @@ class Run:
 
     async def execute(self, first: Sequence[QueuedMessage], limits: RunLimits, *, stopping: bool = False) -> None:
         """Work until settled. Raises nothing but cancellation from outside; the outcome is `ending`."""
+        self._first = first
         try:
             async with anyio.create_task_group() as group:
                 if limits.timeout_s is not None:
@@ -154,22 +161,21 @@ class Run:
         self.abort()
 
     def _settle(self) -> None:
-        current = self._exchanges.current
-        if current is not None and self.ending.error_message is not None:
-            current.stop_reason = self.ending.stop_reason
-            current.error_message = self.ending.error_message
-            current.error_reason = self.ending.error_reason
-        elif current is not None and self.ending.aborted and current.stop_reason == "toolUse":
-            # The model had called tools when the run was stopped: its own word is not how this ended.
-            current.stop_reason = "aborted"
+        for exchange in self._exchanges.current or self._exchanges.of(self._first):
+            if self.ending.error_message is not None:
+                exchange.stop_reason = self.ending.stop_reason
+                exchange.error_message = self.ending.error_message
+                exchange.error_reason = self.ending.error_reason
+            elif self.ending.aborted and exchange.stop_reason == "toolUse":
+                # The model had called tools when the run was stopped: its own word is not how this ended.
+                exchange.stop_reason = "aborted"
         with suppress(StorageFailed):
             # A run that failed has told why already; what waited for its turn's end is written if it can be.
             self._before_turn_end()
         if self._is_attempting:
             self._emit(AgentEnd(tuple(self._added), will_retry=False))
         self._emit(AgentSettled(self.ending.aborted, self.ending.stop_reason))
-        failed = self.ending.aborted or self.ending.error_message is not None
-        self._exchanges.settle(undelivered_too=failed)
+        self._exchanges.settle(undelivered_too=self.leaves_queue)
 
     async def _work(self, first: Sequence[QueuedMessage], limits: RunLimits, stopping: bool) -> RunEnding:
         await self._compaction.before_prompt(first, self.abort_signal)
@@ -266,7 +272,7 @@ class Run:
     def waiting(self, *, stopping: bool) -> bool:
         return self._inbox.due(stopping=stopping) > 0
 
-    def next_request(self) -> ModelRequest:
+    def next_request(self) -> tuple[ModelRequest, ChatModel]:
         return self._context.next_request()
 
     def record_answer(self, answer: Answer) -> None:

@@ -12,7 +12,7 @@ import anyio
 
 from rpc_agent.agent.inbox import Inbox, QueuedMessage
 from rpc_agent.conversation.blocks import UserBlock
-from rpc_agent.errors import SessionBusy
+from rpc_agent.errors import AuthMissing, NoModel, SessionBusy
 from rpc_agent.runtime.broadcast import Broadcast, Spawn
 from rpc_agent.runtime.exchanges import Exchange, Exchanges
 from rpc_agent.runtime.run import Run, RunEnding, RunLimits, queue_update
@@ -95,6 +95,8 @@ class RunControl:
 
     def withdraw(self, exchange: Exchange) -> None:
         """The one who sent this message no longer wants it: take it back, or stop the run that answers it."""
+        if exchange.settled.is_set():
+            return  # Its answer is on the way already; what is at work now belongs to others.
         if self.inbox.discard(exchange.message):
             self.exchanges.drop(exchange.message)
             self._broadcast.emit(queue_update(self.inbox))
@@ -109,6 +111,10 @@ class RunControl:
         if self._run is not None:
             self._run.abort_retry()
 
+    async def ended(self) -> None:
+        """Wait for the end of the run at work, not of those that may follow it."""
+        await self._idle.wait()
+
     async def idle(self) -> LastRun:
         """Wait until no run works."""
         self._idle_waiters += 1
@@ -121,8 +127,23 @@ class RunControl:
 
     def run_queued(self) -> None:
         """Start a run for messages that came while something else worked. Without a model they stay queued."""
-        if self._run is None and self.inbox.due(stopping=True):
-            self._start([], None, RunLimits(), stopping=True).begin()
+        if self._run is not None or not self.inbox.due(stopping=True):
+            return
+        try:
+            accepted = self._start([], None, RunLimits(), stopping=True)
+        except (NoModel, AuthMissing) as error:
+            # The model was changed after they were accepted: no run will come by itself, so nobody may wait for one.
+            for exchange in self.exchanges.of(self.inbox.all()):
+                exchange.stop_reason, exchange.error_message = "error", error.message
+                exchange.error_reason = "noModel" if isinstance(error, NoModel) else "authMissing"
+            self.leave_queued()
+        else:
+            accepted.begin()
+
+    def leave_queued(self) -> None:
+        """No run follows by itself: whoever waits for a queued message is answered; the messages stay queued."""
+        if self._run is None:
+            self.exchanges.settle(undelivered_too=True)
 
     def _start(
         self, first: Sequence[QueuedMessage], exchange: Exchange | None, limits: RunLimits, *, stopping: bool = False
@@ -150,7 +171,7 @@ class RunControl:
             self._broadcast.run_id = None
             self._run = None
             self._idle.set()
-        if not run.ending.aborted and run.ending.error_message is None:
+        if not run.leaves_queue:
             self.run_queued()
 
 

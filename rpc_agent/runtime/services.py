@@ -8,6 +8,7 @@ from typing import Any
 from rpc_agent.providers.catalog import Catalog, load_catalog
 from rpc_agent.resources.commands import Command, find_commands
 from rpc_agent.runtime.broadcast import Spawn
+from rpc_agent.runtime.client_port import ClientPort
 from rpc_agent.runtime.identity import SystemIdentity
 from rpc_agent.settings import Settings, is_trusted, load_settings, load_trust
 from rpc_agent.settings.files import PROJECT_DIR
@@ -49,6 +50,7 @@ class Services:
     environment: Mapping[str, str]
     identity: SystemIdentity
     spawn: Spawn
+    client: ClientPort
 
     def settings(self, cwd: Path, *, session: Mapping[str, Any] | None = None) -> Settings:
         """The effective settings in `cwd`, read anew; `session` is what one session was told beside them.

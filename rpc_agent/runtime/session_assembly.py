@@ -29,14 +29,18 @@ from rpc_agent.runtime.navigator import Navigator
 from rpc_agent.runtime.run import Run
 from rpc_agent.runtime.run_control import RunControl
 from rpc_agent.runtime.services import Services
+from rpc_agent.runtime.session_history import SessionHistory
 from rpc_agent.runtime.session_log import SessionLog
 from rpc_agent.runtime.session_settings import SessionSettings
 from rpc_agent.runtime.summary_call import SummaryCaller
 from rpc_agent.runtime.toolbox import SessionToolbox
 from rpc_agent.runtime.user_shell import UserShell
+from rpc_agent.session.entries import CompactionEntry
 from rpc_agent.settings import CompactionSettings, Settings
 from rpc_agent.storage.session_store import SessionStore
+from rpc_agent.tools.base import Tool
 from rpc_agent.tools.builtin import builtin_tools
+from rpc_agent.tools.history import HISTORY, history_tool
 from rpc_agent.tools.registry import ToolRegistry
 
 _logger = logging.getLogger(__name__)
@@ -86,7 +90,7 @@ class _Assembly:
         self.switches = Switches(
             auto_compaction=settings.compaction.enabled,
             auto_retry=settings.retry.enabled,
-            permissions=settings.permissions.mode or "read-only",
+            permissions=settings.permissions.mode or ("ask" if services.client.answers_permissions else "read-only"),
         )
         self.log = SessionLog(store, self.emit)
         self.models = ModelChoice(catalog, wishes.choice, thinking_level=wishes.thinking_level)
@@ -159,36 +163,46 @@ class _Assembly:
         gate = PermissionGate(
             lambda: self.switches.permissions,
             settings.permissions.rules,
+            client=self.services.client,
+            session_id=self.log.store.session_id,
             config_dir=self.services.launch.config_dir,
         )
         tools = builtin_tools(shell=settings.shell.path, private_folders=[self.services.launch.config_dir])
         wanted = self.wishes.tools if self.wishes.tools is not None else settings.tools
+        chosen: list[Tool] = [tool for tool in tools if wanted is None or tool.spec.name in wanted]
+        if chosen:
+            # Whoever allows a tool at all allows the session to read itself.
+            chosen.append(history_tool(SessionHistory(self.log.store, self.environment)))
         return SessionToolbox(
-            ToolRegistry(tool for tool in tools if wanted is None or tool.spec.name in wanted),
+            ToolRegistry(chosen),
             gate,
             cwd=self.cwd,
             environment=self.environment,
+            is_offered=lambda name: name != HISTORY or self._is_compacted(),
         )
+
+    def _is_compacted(self) -> bool:
+        """Whether the context begins with a summary, so that there is something to look up."""
+        entries = self.log.projection.entries
+        return bool(entries) and isinstance(entries[0], CompactionEntry)
 
     def _context(self, session_id: str) -> ModelContext:
         files = self._context_files()
         inputs = PromptInputs(
             cwd=str(self.cwd),
-            tools=self.toolbox.specs,
             context_files=files,
             skills=[
                 Skill(each.name, each.description, str(each.path)) for each in self.commands if each.source == "skill"
             ],
             preamble=self.wishes.system_prompt,
         )
-        sections = prompt_sections(inputs)
         return ModelContext(
             self.log,
             self.models,
             self.toolbox,
             rule=SIMPLE if self.settings.tokens_estimate == "simple" else CLASSES,
             images_blocked=self.settings.images_block,
-            sections=lambda: sections,
+            sections=lambda: prompt_sections(replace(inputs, tools=self.toolbox.specs)),
             routing_id=session_id,
             now_ms=self.identity.now_ms,
             emit=self.emit,
@@ -208,12 +222,14 @@ class _Assembly:
             self.log,
             self.models,
             self.context,
-            make_caller=lambda: self._caller(*self.models.require(), lambda count: None),
+            make_caller=lambda: self._caller(*self.models.require(), lambda count: None, None),
             reserve_tokens=lambda: self.settings.branch_summary_reserve_tokens,
             emit=self.emit,
         )
 
-    def _caller(self, model: Model, chat_model: ChatModel, received: Callable[[int], None]) -> SummaryCaller:
+    def _caller(
+        self, model: Model, chat_model: ChatModel, received: Callable[[int], None], compaction_id: str | None
+    ) -> SummaryCaller:
         return SummaryCaller(
             model,
             chat_model,
@@ -223,17 +239,17 @@ class _Assembly:
             now_ms=self.identity.now_ms,
             emit=self.emit,
             received=received,
+            compaction_id=compaction_id,
         )
 
     def _run(self, auto: AutoCompaction) -> Run:
-        _, chat_model = self.models.require()
+        self.models.require()
         return Run(
             self.identity.draw_id(16),
             log=self.log,
             context=self.context,
             compaction=auto,
             machinery=Machinery(
-                chat_model=chat_model,
                 toolbox=self.toolbox,
                 abort=Abort(),
                 emit=self.emit,

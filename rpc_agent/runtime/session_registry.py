@@ -8,6 +8,7 @@ from pathlib import Path
 from rpc_agent.conversation.models import THINKING_LEVELS
 from rpc_agent.errors import InvalidValue, NoModel, SessionNotFound
 from rpc_agent.providers.catalog import Catalog, Choice
+from rpc_agent.runtime.background_index import index_in_background
 from rpc_agent.runtime.live_session import LiveSession
 from rpc_agent.runtime.services import Services
 from rpc_agent.runtime.session_assembly import SessionWishes, assemble
@@ -112,10 +113,13 @@ class SessionRegistry:
         recorded = Path(store.cwd) if store.cwd else self._services.launch.cwd
         place = cwd or (recorded if recorded.is_dir() else self._services.launch.cwd)
         try:
-            return self._assemble(store, NewSession(), place, self._services.settings(place))
+            session = self._assemble(store, NewSession(), place, self._services.settings(place))
         except BaseException:
             store.close()
             raise
+        if not store.index_is_complete:
+            self._services.spawn(lambda: index_in_background(session))
+        return session
 
     def fork(self, source: LiveSession, entry_id: str) -> tuple[LiveSession, str]:
         """A new session with everything before a user message, and that message's text. Raises EntryNotFound."""

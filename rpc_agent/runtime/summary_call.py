@@ -24,7 +24,10 @@ _REPORT_EVERY_CHARS = 200
 
 
 class SummaryCaller:
-    """Asks `model`. `received` hears how many characters have come, now and then."""
+    """Asks `model`. `received` hears how many characters have come, now and then.
+
+    `compaction_id` is None for a branch summary.
+    """
 
     def __init__(
         self,
@@ -37,6 +40,7 @@ class SummaryCaller:
         now_ms: Callable[[], int],
         emit: Callable[[SessionEvent], None],
         received: Callable[[int], None],
+        compaction_id: str | None,
     ) -> None:
         self._model = model
         self._chat_model = chat_model
@@ -46,6 +50,7 @@ class SummaryCaller:
         self._now_ms = now_ms
         self._emit = emit
         self._received = received
+        self._compaction_id = compaction_id
 
     async def __call__(self, request: SummaryRequest) -> SummaryAnswer:
         """The answer, complete or not; a failure that no retry mended is an answer with stop reason "error"."""
@@ -95,13 +100,14 @@ class SummaryCaller:
         )
 
     async def _wait(self, attempt: int, delay_ms: int, message: str) -> None:
-        self._emit(SummarizationRetryScheduled(attempt, self._retry_policy.max_retries, delay_ms, message))
+        most = self._retry_policy.max_retries
+        self._emit(SummarizationRetryScheduled(attempt, most, delay_ms, message, self._compaction_id))
         await anyio.sleep(delay_ms / 1000)
-        self._emit(SummarizationRetryAttemptStart(attempt))
+        self._emit(SummarizationRetryAttemptStart(attempt, self._compaction_id))
 
     def _finished(self, attempt: int, *, success: bool) -> None:
         if attempt > 1:
-            self._emit(SummarizationRetryFinished(success, attempt - 1))
+            self._emit(SummarizationRetryFinished(success, attempt - 1, self._compaction_id))
 
 
 def _answer(message: AssistantMessage) -> SummaryAnswer:

@@ -30,7 +30,10 @@ class SessionToolbox:
         *,
         cwd: Path,
         environment: Mapping[str, str],
+        is_offered: Callable[[str], bool] = lambda name: True,
     ) -> None:
+        """`is_offered` is asked each time: what a tool is good for may come and go with the context."""
+        self._is_offered = is_offered
         self._registry = registry
         self._gate = gate
         self._cwd = cwd
@@ -38,7 +41,7 @@ class SessionToolbox:
 
     @property
     def specs(self) -> Sequence[ToolSpec]:
-        return self._registry.specs()
+        return tuple(spec for spec in self._registry.specs() if self._is_offered(spec.name))
 
     def is_sequential(self, name: str) -> bool:
         tool = self._registry.find(name)

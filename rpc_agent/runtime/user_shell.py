@@ -38,6 +38,7 @@ class UserShell:
         self._now_ms = now_ms
         self._emit = emit
         self._stops: set[anyio.Event] = set()
+        self._idle = anyio.Event()
         self._waiting: list[BashExecutionMessage] = []
 
     async def run(
@@ -47,17 +48,25 @@ class UserShell:
         stop = anyio.Event()
         self._stops.add(stop)
         try:
-            outcome = await run_command(
-                command,
-                cwd=self._cwd,
-                environment=self._environment,
-                shell=self._shell(),
-                timeout=timeout,
-                on_output=lambda text: self._emit(BashExecutionUpdate(text, request_id)),
-                stop=stop,
-            )
+            return await self._run(command, exclude_from_context, timeout, request_id, stop)
         finally:
             self._stops.discard(stop)
+            if not self._stops:
+                self._idle.set()
+                self._idle = anyio.Event()
+
+    async def _run(
+        self, command: str, exclude_from_context: bool, timeout: float | None, request_id: RequestId, stop: anyio.Event
+    ) -> CommandOutcome:
+        outcome = await run_command(
+            command,
+            cwd=self._cwd,
+            environment=self._environment,
+            shell=self._shell(),
+            timeout=timeout,
+            on_output=lambda text: self._emit(BashExecutionUpdate(text, request_id)),
+            stop=stop,
+        )
         self._waiting.append(self._message(command, outcome, exclude_from_context))
         if not self._is_running():
             self.flush()
@@ -69,6 +78,11 @@ class UserShell:
         for stop in self._stops:
             stop.set()
         return stopped
+
+    async def idle(self) -> None:
+        """Returns when no command runs, and what ran is recorded or waits for the turn's end."""
+        while self._stops:
+            await self._idle.wait()
 
     def cancel(self) -> None:
         self.abort()

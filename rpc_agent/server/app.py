@@ -73,6 +73,7 @@ class App:
             is_exempt=lambda method: method.startswith(_EXEMPT),
             on_input_end=self._on_input_end,
             on_hang_up=self._on_hang_up,
+            before_end=self._before_end,
         )
         self._engine: Engine | None = None
         self._tasks = asyncio.TaskGroup()
@@ -87,9 +88,6 @@ class App:
         self._loop = asyncio.get_running_loop()
         async with self._tasks:
             await self._peer.run()
-            self._end_soon()
-            if self._engine is not None:
-                await self._engine.stop()
         if self._watchdog is not None:
             self._watchdog.cancel()
         return self._exit_code
@@ -123,6 +121,12 @@ class App:
     def _on_input_end(self) -> None:
         if self._engine is not None:
             self._engine.input_ended(abort_all=self._handshake.capabilities.abort_on_eof)
+
+    async def _before_end(self) -> None:
+        """What no request waited for is stopped while the client can still hear how it ended."""
+        self._end_soon()
+        if self._engine is not None:
+            await self._engine.stop()
 
     def _on_hang_up(self) -> None:
         self._end_soon()

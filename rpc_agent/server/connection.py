@@ -39,8 +39,7 @@ class Connection:
 
         Raises SessionNotFound, ShuttingDown.
         """
-        if self.is_shutting_down:
-            raise ShuttingDown("The server is shutting down; nothing new is begun.")
+        self.refuse_when_ending()
         if session_id is not None:
             if session_id not in self._feeds:
                 raise SessionNotFound(
@@ -48,9 +47,21 @@ class Connection:
                 )
             return self.registry.get(session_id)
         async with self.ordering.choosing():
+            self.refuse_when_ending()
             if not self._feeds:
                 self.adopt(self.registry.first())
             return self.registry.get(next(reversed(self._feeds)))
+
+    def refuse_when_ending(self) -> None:
+        """Raises ShuttingDown."""
+        if self.is_shutting_down:
+            raise ShuttingDown("The server is shutting down; nothing new is begun.")
+
+    def require_open(self, session: LiveSession) -> None:
+        """For a request that may have waited in line until its session was closed. Raises as `session` does."""
+        self.refuse_when_ending()
+        if self.registry.get(session.session_id) is not session:
+            raise SessionNotFound("The session was closed meanwhile.", sessionId=session.session_id)
 
     def new_session(self, wanted: NewSession) -> LiveSession:
         session = self.registry.new(wanted)
@@ -58,6 +69,6 @@ class Connection:
         return session
 
     async def close_session(self, session: LiveSession) -> None:
-        await self.registry.close(session)
+        # First, so that a request that names no session does not find one that is going away.
         self._feeds.pop(session.session_id, None)
-        self.ordering.forget(session.session_id)
+        await self.registry.close(session)

@@ -62,6 +62,7 @@ def _for_session(connection: Connection, method: Method, handler: SessionHandler
                 session.refuse_when_occupied()
             if method.ordering == "in-order" and not _cuts_in(parsed):
                 async with connection.ordering.turn(session.session_id):
+                    connection.require_open(session)
                     result = await handler(request, parsed)
             else:
                 result = await handler(request, parsed)
@@ -85,6 +86,7 @@ def _for_connection(connection: Connection, method: Method, handler: ConnectionH
             parsed = parse_params(method, params)
             if method.ordering == "connection":
                 async with connection.ordering.choosing():
+                    connection.refuse_when_ending()
                     return await handler(connection, parsed, call)
             return await handler(connection, parsed, call)
         except RpcAgentError as error:

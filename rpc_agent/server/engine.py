@@ -15,6 +15,7 @@ from rpc_agent.runtime.identity import SystemIdentity
 from rpc_agent.runtime.services import LaunchOptions, Services
 from rpc_agent.runtime.session_registry import SessionRegistry
 from rpc_agent.server.capabilities import ClientCapabilities
+from rpc_agent.server.client_requests import WireClient
 from rpc_agent.server.connection import Connection
 from rpc_agent.server.dispatch import bind
 from rpc_agent.server.handlers import compaction, history, models, runs, sessions, settings, tree
@@ -41,6 +42,7 @@ class Engine:
             environment=dict(environment),
             identity=SystemIdentity(),
             spawn=spawn,
+            client=WireClient(peer, capabilities),
         )
         self.registry = SessionRegistry(services)
         self.connection = Connection(peer, self.registry, capabilities)

@@ -134,12 +134,14 @@ def _recovery_notification(event: RecoveryEvent) -> tuple[str, Fields]:
             return "auto_retry_start", _retry(attempt, max_attempts, delay_ms, message)
         case AutoRetryEnd(success, attempt, final_error):
             return "auto_retry_end", {"success": success, "attempt": attempt, **_present(finalError=final_error)}
-        case SummarizationRetryScheduled(attempt, max_attempts, delay_ms, message):
-            return "summarization_retry_scheduled", _retry(attempt, max_attempts, delay_ms, message)
-        case SummarizationRetryAttemptStart(attempt):
-            return "summarization_retry_attempt_start", {"attempt": attempt}
-        case SummarizationRetryFinished(success, attempt):
-            return "summarization_retry_finished", {"success": success, "attempt": attempt}
+        case SummarizationRetryScheduled(attempt, max_attempts, delay_ms, message, compaction_id):
+            retry = _retry(attempt, max_attempts, delay_ms, message)
+            return "summarization_retry_scheduled", {**retry, **_present(compactionId=compaction_id)}
+        case SummarizationRetryAttemptStart(attempt, compaction_id):
+            return "summarization_retry_attempt_start", {"attempt": attempt, **_present(compactionId=compaction_id)}
+        case SummarizationRetryFinished(success, attempt, compaction_id):
+            finished = {"success": success, "attempt": attempt}
+            return "summarization_retry_finished", {**finished, **_present(compactionId=compaction_id)}
         case _:
             assert_never(event)
 

@@ -25,11 +25,11 @@ class Ordering:
     @asynccontextmanager
     async def turn(self, session_id: str) -> AsyncIterator[None]:
         """Around an in-order method of one session."""
-        async with self._sessions.setdefault(session_id, anyio.Lock()):
-            yield
-
-    def forget(self, session_id: str) -> None:
-        """The session is closed. A waiter that still holds the lock object keeps it alive until it is done."""
-        lock = self._sessions.get(session_id)
-        if lock is not None and not lock.locked():
-            del self._sessions[session_id]
+        lock = self._sessions.setdefault(session_id, anyio.Lock())
+        try:
+            async with lock:
+                yield
+        finally:
+            # A lock that somebody waits for goes over to them at once; one that is free now is nobody's.
+            if not lock.locked():
+                self._sessions.pop(session_id, None)

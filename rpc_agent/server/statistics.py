@@ -8,25 +8,28 @@ from rpc_agent.conversation.usage import total_tokens
 from rpc_agent.runtime.live_session import LiveSession
 from rpc_agent.server.states import usage_to_wire
 from rpc_agent.session.entries import CompactionEntry, Entry, MessageEntry
+from rpc_agent.storage.gentle_reading import entry_pages
 
 _TOKENS = ("input", "output", "cacheRead", "cacheWrite")
 
 
-def stats_to_wire(session: LiveSession) -> dict[str, Any]:
+async def stats_to_wire(session: LiveSession) -> dict[str, Any]:
+    """Reads all of the session, however long that takes; the event loop goes on."""
     store = session.log.store
     roles = dict.fromkeys(("user", "assistant", "toolResult"), 0)
     tokens = dict.fromkeys((*_TOKENS, "total"), 0)
     calls = compactions = messages = count = 0
     cost = 0.0
-    for entry in store.entries().entries:
-        count += 1
-        compactions += isinstance(entry, CompactionEntry)
-        if isinstance(entry, MessageEntry):
-            messages += 1
-            role = entry.message["role"]
-            roles[role] = roles.get(role, 0) + 1
-            calls += _calls(entry.message)
-        cost += _add_usage(entry, tokens)
+    async for entries in entry_pages(store):
+        for entry in entries:
+            count += 1
+            compactions += isinstance(entry, CompactionEntry)
+            if isinstance(entry, MessageEntry):
+                messages += 1
+                role = entry.message["role"]
+                roles[role] = roles.get(role, 0) + 1
+                calls += _calls(entry.message)
+            cost += _add_usage(entry, tokens)
     usage = session.context.usage()
     return {
         "userMessages": roles["user"],

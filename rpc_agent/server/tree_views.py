@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from anyio.lowlevel import checkpoint
+
 from rpc_agent.conversation.messages import Message, message_text, tool_calls
 from rpc_agent.session.entries import (
     BranchSummaryEntry,
@@ -15,6 +17,7 @@ from rpc_agent.session.entries import (
     SessionInfoEntry,
     ThinkingLevelChangeEntry,
 )
+from rpc_agent.storage.gentle_reading import tree_page
 from rpc_agent.storage.session_store import SessionStore
 from rpc_agent.storage.tree_pages import TreeNode
 
@@ -24,23 +27,24 @@ _PREVIEW_CHARS = 120
 """One line in a tree view."""
 
 
-def flat_tree(
+async def flat_tree(
     store: SessionStore, *, root_id: str | None, depth: int | None, cursor: str | None, limit: int | None
 ) -> dict[str, Any]:
-    page = store.tree_nodes(root_id=root_id, depth=depth, cursor=cursor, limit=limit)
+    page = await tree_page(store, root_id=root_id, depth=depth, cursor=cursor, limit=limit)
     more = {} if page.next_cursor is None else {"nextCursor": page.next_cursor}
     return {"nodes": [_node(node) for node in page.nodes], "leafId": page.leaf_id, **more}
 
 
-def nested_tree(store: SessionStore, *, root_id: str | None, depth: int | None) -> dict[str, Any]:
+async def nested_tree(store: SessionStore, *, root_id: str | None, depth: int | None) -> dict[str, Any]:
     """At most `depth` levels below the roots, and never more than a reader can take; `more` marks where it stops."""
     levels = min(depth if depth is not None else _MAX_DEPTH, _MAX_DEPTH)
+    await store.complete_index()
     roots = [root_id] if root_id is not None else store.children(None)
-    tree = [_branch(store, entry_id, levels) for entry_id in roots]
+    tree = [await _branch(store, entry_id, levels) for entry_id in roots]
     return {"tree": tree, "leafId": store.leaf_id}
 
 
-def _branch(store: SessionStore, root_id: str, levels: int) -> dict[str, Any]:
+async def _branch(store: SessionStore, root_id: str, levels: int) -> dict[str, Any]:
     """Built level by level: a session is as deep as it is long, and Python's stack is not."""
     root = _nested_node(store, root_id)
     level = [root]
@@ -49,6 +53,7 @@ def _branch(store: SessionStore, root_id: str, levels: int) -> dict[str, Any]:
         for node in level:
             node["children"] = [_nested_node(store, child) for child in store.children(node["entry"]["id"])]
             below += node["children"]
+            await checkpoint()
         level = below
     for node in level:
         if store.children(node["entry"]["id"]):

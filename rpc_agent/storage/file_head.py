@@ -19,6 +19,7 @@ from rpc_agent.storage.session_file import storage_errors
 
 _STEP_BYTES = 64 * 1024
 # A fifth of a millisecond of work between two chances for other threads.
+_LET_IN_SECONDS = 0.0001
 
 
 class FileHead:
@@ -34,9 +35,12 @@ class FileHead:
         self._reader = RecordReader(exact=False)
         self._orphans: dict[int, tuple[str, bool]] = {}
         self.index = EntryIndex(self.id_at)
+        self.strays: dict[str, list[int]] = {}
+        """Positions by the id of their parent, where that is not in here; it may stand behind, in the tail."""
         self.labels: dict[str, LabelEntry] = {}
         self.name_entry: SessionInfoEntry | None = None
         self.is_complete = False
+        self._is_closed = False
 
     @property
     def warnings(self) -> list[SessionWarning]:
@@ -44,14 +48,25 @@ class FileHead:
 
     def step(self) -> bool:
         """Index a little more; whether there is anything left to do."""
-        if self.is_complete:
+        if self.is_complete or self._is_closed:
             return False
         with self._working, storage_errors(self._path):
-            if not self.is_complete:
+            # Asked again under the lock: the session may have been closed while a worker was indexing.
+            if not self.is_complete and not self._is_closed:
                 self._index_lines(_STEP_BYTES)
                 if self._at >= self._end:
                     self._finish()
-        return not self.is_complete
+        return not self.is_complete and not self._is_closed
+
+    def work(self, seconds: float) -> bool:
+        """Index for about this long, letting other threads in between steps; whether there is anything left to do."""
+        end = time.monotonic() + seconds
+        while self.step():
+            if time.monotonic() >= end:
+                return True
+            # A sleep of no length at all is often over before another thread has woken up.
+            time.sleep(_LET_IN_SECONDS)
+        return False
 
     def complete(self, *, politely: bool = False) -> None:
         """Index all of it. `politely` lets other threads run in between."""
@@ -60,7 +75,9 @@ class FileHead:
                 time.sleep(0)
 
     def close(self) -> None:
+        """Free the file; a worker that is indexing it stops at its next step."""
         with self._working:
+            self._is_closed = True
             for file in (self._scanner, self._lines):
                 if file is not None:
                     file.close()
@@ -165,12 +182,16 @@ class FileHead:
             found = self.index.find(parent_id)
             if found is not None:
                 self.index.parents[position] = found
-            elif after_loss and position > 0:
+                continue
+            self.strays.setdefault(parent_id, []).append(position)
+            if after_loss and position > 0:
                 self.index.parents[position] = position - 1
         self._orphans.clear()
         if self._scanner is not None:
             self._scanner.close()
             self._scanner = None
+        # Here, where it costs nobody anything: the first question would have to wait for it.
+        self.index.child_counts()
         self.is_complete = True
 
 

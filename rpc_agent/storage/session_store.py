@@ -182,6 +182,17 @@ class SessionStore:
         if self._head is not None and not self._head.is_complete:
             await anyio.to_thread.run_sync(functools.partial(self._head.complete, politely=True))
 
+    async def index_some(self, seconds: float) -> bool:
+        """Index the front of a large file for about this long, in a worker thread; whether there is more to do."""
+        if self._head is None or self._head.is_complete:
+            return False
+        return await anyio.to_thread.run_sync(self._head.work, seconds)
+
+    async def know(self, *entry_ids: str | None) -> None:
+        """Before questions about these entries: index the front if one of them is not at hand."""
+        if not all(entry_id is None or self._tree.has(entry_id) for entry_id in entry_ids):
+            await self.complete_index()
+
     def get(self, entry_id: str) -> Entry:
         """Raises EntryNotFound."""
         return self._tree.get(entry_id)
@@ -191,7 +202,7 @@ class SessionStore:
 
     def label_with_time(self, entry_id: str) -> tuple[str | None, str | None]:
         """The label of an entry and when it was given, both None when it has none."""
-        return self._pages.label(entry_id)
+        return self.pages.label(entry_id)
 
     def labels(self) -> dict[str, str]:
         """All labels by entry id."""
@@ -211,13 +222,26 @@ class SessionStore:
         """The path from the root, however long it takes to read."""
         return self._tree.path(self._leaf_id if leaf_id is None else leaf_id)
 
+    def is_on_branch(self, entry_id: str) -> bool:
+        """Whether an entry lies on the path to the leaf, found without reading what the path is made of."""
+        walked: set[str] = set()
+        at = self._leaf_id
+        while at is not None and at not in walked:
+            if at == entry_id:
+                return True
+            if not self._tree.has(at):
+                return self._head is not None and self._head.is_on_path(entry_id, at)
+            walked.add(at)
+            at = self._tree.parent_of(self._tree.get(at))
+        return False
+
     def nearest_substantial(self, leaf_id: str | None = None) -> Entry | None:
         """The leaf, or if it is a marker, a label or a name, its nearest ancestor that is not."""
         return self._tree.climb(self._leaf_id if leaf_id is None else leaf_id, lambda entry: not is_marker(entry))
 
     def entries(self, since: str | None = None, limit: int | None = None) -> EntryPage:
         """Entries in file order, those strictly after `since`. Raises EntryNotFound."""
-        return self._pages.entries(since, limit)
+        return self.pages.entries(since, limit)
 
     def tree_nodes(
         self,
@@ -228,11 +252,11 @@ class SessionStore:
         limit: int | None = None,
     ) -> TreePage:
         """Entries with their place in the tree, in file order; of `root_id` and down to `depth` levels below."""
-        return self._pages.nodes(root_id=root_id, depth=depth, cursor=cursor, limit=limit)
+        return self.pages.nodes(root_id=root_id, depth=depth, cursor=cursor, limit=limit)
 
     def children(self, entry_id: str | None) -> list[str]:
         """Ids of the entries below one, in file order; the roots for None. Raises EntryNotFound."""
-        return self._pages.children(entry_id)
+        return self.pages.children(entry_id)
 
     def entry_count(self) -> int:
         if self._head is None:
@@ -365,7 +389,8 @@ class SessionStore:
         return is_enough
 
     @property
-    def _pages(self) -> TreePages:
+    def pages(self) -> TreePages:
+        """Questions about entries and tree, as they are at this moment."""
         return TreePages(self._tree, self._head, self._leaf_id)
 
 

@@ -1,7 +1,7 @@
 """Pages of a session's entries and of its tree, for sessions of any size. Reads only, and never recurses."""
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from dataclasses import dataclass
 
 from rpc_agent.errors import EntryNotFound
@@ -52,9 +52,13 @@ class TreePages:
         return EntryPage(found, self._leaf_id, cursor)
 
     def nodes(self, *, root_id: str | None, depth: int | None, cursor: str | None, limit: int | None) -> TreePage:
+        inside = None if root_id is None and depth is None else set(self.below(root_id, depth))
+        return self.nodes_inside(inside, cursor, limit)
+
+    def nodes_inside(self, inside: Container[str] | None, cursor: str | None, limit: int | None) -> TreePage:
+        """Those with an id in `inside`; None: all."""
         wanted = self._after(cursor)
-        if root_id is not None or depth is not None:
-            inside = self._subtree(root_id, depth)
+        if inside is not None:
             wanted = (entry for entry in wanted if entry.id in inside)
         found, next_cursor = _page(wanted, limit)
         return TreePage([self._node(entry) for entry in found], self._leaf_id, next_cursor)
@@ -98,30 +102,47 @@ class TreePages:
             if not self._tree.has(entry.id):
                 yield entry
 
-    def _subtree(self, root_id: str | None, depth: int | None) -> set[str]:
+    def below(self, root_id: str | None, depth: int | None) -> Iterator[str]:
+        """The ids of `root_id` (all roots for None) and of what is at most `depth` levels below it."""
         level = self.children(None) if root_id is None else [self._tree.get(root_id).id]
-        inside: set[str] = set(level)
-        below = 0
-        while level and (depth is None or below < depth):
-            level = [child for entry_id in level for child in self.children(entry_id) if child not in inside]
-            inside.update(level)
-            below += 1
-        return inside
+        seen: set[str] = set(level)
+        yield from level
+        levels = 0
+        while level and (depth is None or levels < depth):
+            next_level: list[str] = []
+            for entry_id in level:
+                new = [child for child in self.children(entry_id) if child not in seen]
+                seen.update(new)
+                next_level += new
+                yield from new
+            level, levels = next_level, levels + 1
 
     def _head_children(self, entry_id: str | None) -> list[str]:
         if self._head is None:
             return []
         self._head.complete()
         index = self._head.index
-        position = self._head.position_of(entry_id) if entry_id is not None else None
-        if entry_id is not None and position is None:
-            return []
-        positions = index.roots() if position is None else index.children(position)
+        if entry_id is None:
+            positions = index.roots()
+        else:
+            position = self._head.position_of(entry_id)
+            positions = [] if position is None else index.children(position)
+        # The parent of a stray may stand in the tail; then it hangs there, whatever the front made of it.
+        placed = {parent: at for parent, at in self._head.strays.items() if self._tree.has(parent)}
+        if placed:
+            elsewhere = {at for parent, each in placed.items() if parent != entry_id for at in each}
+            here = placed.get(entry_id, []) if entry_id is not None else []
+            positions = sorted({*positions, *here} - elsewhere)
         return [self._head.id_at(at) for at in positions]
 
     def _head_child_count(self, entry_id: str) -> int:
-        position = self._head.position_of(entry_id) if self._head else None
-        return self._head.index.child_counts()[position] if self._head and position is not None else 0
+        if self._head is None:
+            return 0
+        self._head.complete()
+        if self._head.strays:
+            return len(self._head_children(entry_id))
+        position = self._head.position_of(entry_id)
+        return 0 if position is None else self._head.index.child_counts()[position]
 
 
 def _page(entries: Iterator[Entry], limit: int | None) -> tuple[list[Entry], str | None]:

@@ -6,7 +6,7 @@ import anyio
 import anyio.lowlevel
 import pytest
 
-from rpc_agent.compaction.asking import SummaryAnswer, SummaryModel, output_tokens
+from rpc_agent.compaction.asking import SummaryModel, output_tokens
 from rpc_agent.compaction.branch_summary import (
     abandoned_branch,
     branch_budget,
@@ -15,12 +15,13 @@ from rpc_agent.compaction.branch_summary import (
     summarize_branch,
 )
 from rpc_agent.compaction.compact import CompactionProgress, compact, compaction_fields
+from rpc_agent.compaction.ledger_text import without_ledger
 from rpc_agent.compaction.plan import plan_compaction
 from rpc_agent.compaction.policy import CompactionBudget
 from rpc_agent.compaction.transcript import transcript
 from rpc_agent.context.projection import project
 from rpc_agent.conversation.messages import message_text
-from rpc_agent.conversation.usage import make_usage
+from rpc_agent.conversation.usage import add_usage
 from rpc_agent.errors import BranchSummaryFailed, CompactionFailed
 from tests.support.context_cases import simple_estimates
 from tests.support.conversations import (
@@ -35,28 +36,11 @@ from tests.support.conversations import (
     shell,
     system,
 )
+from tests.support.summaries import PAID, ScriptedSummaries, notes
 
 pytestmark = pytest.mark.anyio
 
 LONG = "many words of no importance " * 30
-PAID = make_usage(input=10, output=2)
-
-
-class ScriptedSummaries:
-    """Gives the answers in order and remembers what it was asked."""
-
-    def __init__(self, *answers):
-        self._answers = iter(answers)
-        self.asked = []
-
-    async def __call__(self, request):
-        self.asked.append(request)
-        await anyio.lowlevel.checkpoint()
-        return next(self._answers)
-
-
-def notes(text="notes", **fields):
-    return SummaryAnswer(text=text, usage=PAID, **fields)
 
 
 def plan_of(*raws, keep=10, reserve=1000):
@@ -83,8 +67,25 @@ async def test_one_call_summarises_whole_turns():
     seen = []
     outcome, asked = await run(whole_turns(), notes(), progress=seen.append)
 
-    assert outcome.summary == "notes\n\n<read-files>\nf.py\n</read-files>"
-    assert (outcome.details, outcome.usage) == ({"readFiles": ["f.py"], "modifiedFiles": []}, PAID)
+    code = outcome.summary.splitlines()[-1].removeprefix("[end of ledger ").removesuffix("]")
+    assert outcome.summary.splitlines() == [
+        "notes",
+        "",
+        f"[ledger {code}]",
+        "Copied from the session by the program; no model wrote this. Where the text above says otherwise, this is "
+        "right. An id after # can be given to the tool history.",
+        "",
+        "(1 earlier messages of the user are left out here; history finds them.)",
+        "",
+        "Done, oldest first:",
+        "- read f.py: ok #e1",
+        "",
+        "<read-files>",
+        "f.py",
+        "</read-files>",
+        f"[end of ledger {code}]",
+    ]
+    assert (outcome.details["readFiles"], outcome.details["modifiedFiles"], outcome.usage) == (["f.py"], [], PAID)
     assert outcome.estimated_tokens_after == outcome.plan.tokens_with(outcome.summary) < outcome.plan.tokens_before
     assert [(request.kind, request.max_tokens) for request in asked] == [("history", 800)]
     assert seen == [CompactionProgress("history", 1, 1)]
@@ -106,7 +107,8 @@ async def test_a_cut_turn_is_asked_about_apart():
     outcome, asked = await run(cut_turn(said("old"), answer(LONG)), notes("HISTORY"), notes("PREFIX"))
 
     assert [(request.kind, request.max_tokens) for request in asked] == [("history", 800), ("turnPrefix", 500)]
-    assert outcome.summary.startswith("HISTORY\n\n") and outcome.summary.endswith("\n\nPREFIX")
+    told = without_ledger(outcome.summary)
+    assert told.startswith("HISTORY\n\n") and told.endswith("\n\nPREFIX")
     assert outcome.usage["totalTokens"] == 24
 
 
@@ -117,14 +119,15 @@ async def test_the_previous_summary_is_given_to_the_call_without_its_file_lists(
     )
 
     assert "<previous-summary>\nBEFORE\n</previous-summary>" in asked[0].prompt
-    assert outcome.details == {"readFiles": ["f.py", "q.py"], "modifiedFiles": []}
+    assert (outcome.details["readFiles"], outcome.details["modifiedFiles"]) == (["f.py", "q.py"], [])
 
 
 async def test_the_previous_summary_is_carried_over_when_only_a_turn_is_cut():
     outcome, asked = await run(cut_turn(compaction("BEFORE", keep="none")), notes("PREFIX"))
 
     assert [request.kind for request in asked] == ["turnPrefix"]
-    assert outcome.summary.startswith("BEFORE\n\n") and outcome.summary.endswith("\n\nPREFIX")
+    told = without_ledger(outcome.summary)
+    assert told.startswith("BEFORE\n\n") and told.endswith("\n\nPREFIX")
 
 
 async def test_custom_instructions_reach_every_call():
@@ -147,9 +150,11 @@ async def test_custom_instructions_reach_every_call():
     ],
 )
 async def test_an_answer_that_is_no_summary_fails_with_its_reason(bad, reason):
+    tries = [bad] if reason == "error" else [bad, notes("", stop_reason="error")]
     with pytest.raises(CompactionFailed) as failure:
-        await run(whole_turns(), bad)
-    assert failure.value.details == {"reason": reason, "usage": PAID}
+        await run(whole_turns(), *tries)
+    paid = PAID if len(tries) == 1 else add_usage(PAID, PAID)
+    assert failure.value.details == {"reason": reason, "usage": paid}
     assert "Nothing was changed" in failure.value.message
 
 
@@ -188,10 +193,21 @@ async def test_the_entry_carries_what_a_reader_of_the_files_tail_needs():
         outcome, entry_id="new", timestamp=7, thinking_level="high", model="p/m", session_name="n", self_contained=True
     )
     assert fields == {
-        "summary": "notes",
+        "summary": outcome.summary,
         "firstKeptEntryId": "e3",
         "tokensBefore": plan.tokens_before,
-        "details": {"readFiles": [], "modifiedFiles": []},
+        "details": {
+            "readFiles": [],
+            "modifiedFiles": [],
+            "ledger": {
+                "userMessages": [],
+                "userMessagesLeftOut": 1,
+                "actions": [],
+                "actionsLeftOut": 0,
+                "files": {"read": [], "modified": []},
+                "filesLeftOut": 0,
+            },
+        },
         "usage": PAID,
         "systemMessage": {"role": "system", "content": "", "sections": {"a": "A"}, "timestamp": 7},
         "retainedTail": list(plan.kept_messages),

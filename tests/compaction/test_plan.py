@@ -1,7 +1,7 @@
 """Cuts and plans: what is summarised, what is kept, and that nothing is lost between."""
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from rpc_agent.compaction.compact import CompactionOutcome, compaction_fields
@@ -138,6 +138,8 @@ def test_a_plan_divides_the_context_and_never_parts_a_call_from_its_result(raws,
 
 @given(st.lists(STEPS, max_size=30), st.integers(0, 60))
 def test_what_was_planned_is_what_the_next_projection_shows(raws, keep):
+    # An edit is written after what it edits; one before it would fall out of the context and leave it as it was.
+    assume(all(raw["type"] != "context_edit" or raw["targetId"] < at for at, raw in enumerate(raws)))
     path = entries(*raws)
     try:
         plan = planned(path, keep)

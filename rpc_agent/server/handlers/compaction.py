@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from rpc_agent.agent.abort import Abort
 from rpc_agent.protocol.compaction import CompactParams, PreviewCompactionParams, UndoCompactionParams
 from rpc_agent.protocol.runs import EnabledParams
 from rpc_agent.protocol.wire_model import SessionParams
@@ -13,11 +14,14 @@ from rpc_agent.server.dispatch import Request, Result, SessionHandler
 async def compact(request: Request, params: CompactParams) -> Result:
     if "expected_leaf_id" in params.model_fields_set:
         request.session.expect_leaf(params.expected_leaf_id)
-    request.call.on_cancel(request.session.compactor.cancel)
+    withdrawn = Abort()
+    request.call.on_cancel(withdrawn.request)
     options = CompactionOptions(
-        custom_instructions=params.custom_instructions, keep_recent_tokens=params.keep_recent_tokens
+        custom_instructions=params.custom_instructions,
+        keep_recent_tokens=params.keep_recent_tokens,
+        fallback=params.fallback is True,
     )
-    return (await request.session.compact(options)).result()
+    return (await request.session.compact(options, withdrawn)).result()
 
 
 async def abort_compaction(request: Request, params: SessionParams) -> Result:
@@ -41,7 +45,9 @@ async def preview_compaction(request: Request, params: PreviewCompactionParams) 
 
 
 async def undo_compaction(request: Request, params: UndoCompactionParams) -> Result:
+    await request.session.log.store.complete_index()
     previous = request.session.undo_compaction(params.entry_id)
+    request.call.cannot_be_cancelled()
     await request.session.log.sync()
     return {"leafId": request.session.log.leaf_id, "previousLeafId": previous}
 

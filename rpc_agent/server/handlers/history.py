@@ -7,6 +7,7 @@ from rpc_agent.protocol.wire_model import SessionParams
 from rpc_agent.server.dispatch import Request, Result, SessionHandler
 from rpc_agent.server.tree_views import flat_tree, nested_tree
 from rpc_agent.session.entries import MessageEntry
+from rpc_agent.storage.gentle_reading import entry_page, entry_pages
 
 
 async def get_messages(request: Request, params: SessionParams) -> Result:
@@ -29,20 +30,22 @@ async def get_context(request: Request, params: SessionParams) -> Result:
 
 
 async def get_entries(request: Request, params: GetEntriesParams) -> Result:
-    page = request.session.log.store.entries(params.since, params.limit)
+    page = await entry_page(request.session.log.store, params.since, params.limit)
     cursor = {} if page.next_cursor is None else {"nextCursor": page.next_cursor}
     return {"entries": [entry.raw for entry in page.entries], "leafId": page.leaf_id, **cursor}
 
 
 async def get_entry(request: Request, params: EntryParams) -> Result:
-    return {"entry": request.session.log.store.get(params.entry_id).raw}
+    store = request.session.log.store
+    await store.know(params.entry_id)
+    return {"entry": store.get(params.entry_id).raw}
 
 
 async def get_fork_messages(request: Request, params: SessionParams) -> Result:
-    entries = request.session.log.store.entries().entries
     return {
         "messages": [
             {"entryId": entry.id, "text": message_text(entry.message)}
+            async for entries in entry_pages(request.session.log.store)
             for entry in entries
             if isinstance(entry, MessageEntry) and entry.message["role"] == "user"
         ]
@@ -61,8 +64,8 @@ async def get_last_assistant_text(request: Request, params: SessionParams) -> Re
 async def get_tree(request: Request, params: GetTreeParams) -> Result:
     store = request.session.log.store
     if params.form == "nested":
-        return nested_tree(store, root_id=params.root_id, depth=params.depth)
-    return flat_tree(store, root_id=params.root_id, depth=params.depth, cursor=params.cursor, limit=params.limit)
+        return await nested_tree(store, root_id=params.root_id, depth=params.depth)
+    return await flat_tree(store, root_id=params.root_id, depth=params.depth, cursor=params.cursor, limit=params.limit)
 
 
 SESSION_HANDLERS: dict[str, SessionHandler] = {

@@ -6,6 +6,7 @@ from rpc_agent.server.dispatch import Request, Result, SessionHandler
 
 
 async def get_available_models(request: Request, params: SessionParams) -> Result:
+    await request.session.models.look_for_local_servers()
     return {"models": [model.to_json() for model in request.session.models.available()]}
 
 

@@ -167,7 +167,13 @@ def _outcome(exchange: Exchange) -> dict[str, Any]:
     }
 
 
-_REASON_CODES = {"storageFailed": -32019, "contextOverflow": -32034, "internalError": -32603}
+_REASON_CODES = {
+    "storageFailed": -32019,
+    "noModel": -32031,
+    "authMissing": -32032,
+    "contextOverflow": -32034,
+    "internalError": -32603,
+}
 
 
 def _error(exchange: Exchange) -> dict[str, Any] | None:

@@ -73,6 +73,7 @@ async def delete_session(connection: Connection, params: DeleteSessionParams, ca
             return {"sessionId": registry.directory().delete(path)}
     else:
         session = await connection.session(params.session_id)
+    call.cannot_be_cancelled()
     await connection.close_session(session)
     if session.log.store.is_on_disk and session.log.store.path is not None:
         registry.directory().delete(session.log.store.path)
@@ -80,12 +81,14 @@ async def delete_session(connection: Connection, params: DeleteSessionParams, ca
 
 
 async def fork_session(request: Request, params: EntryParams) -> Result:
+    await request.session.log.store.complete_index()
     session, text = request.connection.registry.fork(request.session, params.entry_id)
     request.connection.adopt(session)
     return {**state_to_wire(session, request.connection.feed(session)), "text": text}
 
 
 async def clone_session(request: Request, params: SessionParams) -> Result:
+    await request.session.log.store.complete_index()
     session = request.connection.registry.clone(request.session)
     request.connection.adopt(session)
     return state_to_wire(session, request.connection.feed(session))
@@ -97,8 +100,7 @@ async def set_session_name(request: Request, params: SetSessionNameParams) -> Re
 
 
 async def get_session_stats(request: Request, params: SessionParams) -> Result:
-    await request.session.log.store.complete_index()
-    return stats_to_wire(request.session)
+    return await stats_to_wire(request.session)
 
 
 async def export(request: Request, params: ExportSessionParams) -> Result:
@@ -122,6 +124,7 @@ async def get_events(request: Request, params: GetEventsParams) -> Result:
 
 
 async def close_session(request: Request, params: SessionParams) -> Result:
+    request.call.cannot_be_cancelled()
     await request.connection.close_session(request.session)
     return {}
 

@@ -9,6 +9,7 @@ from rpc_agent.server.dispatch import Request, Result, SessionHandler
 
 async def navigate_tree(request: Request, params: NavigateTreeParams) -> Result:
     session = request.session
+    await session.log.store.complete_index()
     if "expected_leaf_id" in params.model_fields_set:
         session.expect_leaf(params.expected_leaf_id)
     request.call.on_cancel(session.parts.navigator.cancel)
@@ -35,11 +36,14 @@ async def abort_branch_summary(request: Request, params: SessionParams) -> Resul
 
 
 async def set_label(request: Request, params: SetLabelParams) -> Result:
+    await request.session.log.store.know(params.entry_id)
     entry_id = request.session.set_label(params.entry_id, params.label or None)
     return {"entryId": entry_id}
 
 
 async def edit_context(request: Request, params: EditContextParams) -> Result:
+    if params.target_id not in (entry.id for entry in request.session.log.path):
+        await request.session.log.store.complete_index()
     replacement = None if params.replacement is None else {"content": params.replacement.content}
     return {"entryId": request.session.edit_context(params.target_id, replacement)}
 

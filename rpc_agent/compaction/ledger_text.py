@@ -1,0 +1,67 @@
+"""The ledger in words, between fence lines of its own; and the way to take it out of a summary again. Pure."""
+
+import hashlib
+import re
+from itertools import count
+
+from rpc_agent.compaction.ledger import Ledger, action_line, words_heading
+
+_LEDGER = re.compile(r"\n*^\[ledger ([0-9a-f]{8})\]\n.*?^\[end of ledger \1\]$", re.DOTALL | re.MULTILINE)
+_LOOKS_LIKE_FENCE = re.compile(r"^(\W*)\[(?=(?:end of )?ledger\b)", re.MULTILINE | re.IGNORECASE)
+
+_TOP = (
+    "Copied from the session by the program; no model wrote this. Where the text above says otherwise, this is right. "
+    "An id after # can be given to the tool history."
+)
+
+
+def ledger_block(ledger: Ledger, notes: str) -> str:
+    """What is appended to the notes: "" when there is nothing to say.
+
+    The fence lines occur neither in the ledger nor in the notes.
+    """
+    if ledger.is_empty:
+        return ""
+    body = "\n\n".join((_TOP, *_parts(ledger)))
+    code = _code(body, notes)
+    return f"\n\n[ledger {code}]\n{body}\n[end of ledger {code}]"
+
+
+def without_ledger(summary: str) -> str:
+    """The notes alone, as a summary model may see them."""
+    return _LEDGER.sub("", summary).rstrip()
+
+
+def without_fences(notes: str) -> str:
+    """A model's text in which no line looks like a fence of ours, whatever it meant by it."""
+    return _LOOKS_LIKE_FENCE.sub(r"\1(", notes)
+
+
+def _parts(ledger: Ledger) -> list[str]:
+    parts = []
+    if ledger.words:
+        parts.append("What the user said, oldest first, word for word:")
+    if ledger.words_left_out:
+        parts.append(f"({ledger.words_left_out} earlier messages of the user are left out here; history finds them.)")
+    for each in ledger.words:
+        parts.append(f"{words_heading(each, is_current=ledger.is_current(each))}\n{each.text}")
+    if ledger.actions or ledger.actions_left_out:
+        parts.append("\n".join(_action_lines(ledger)))
+    files = ledger.files.tag_blocks().strip()
+    if ledger.files_left_out:
+        files = f"{files}\n\n({ledger.files_left_out} more files are left out here.)".strip()
+    return [*parts, files] if files else parts
+
+
+def _action_lines(ledger: Ledger) -> list[str]:
+    earlier = [f"({ledger.actions_left_out} earlier ones are left out here.)"] if ledger.actions_left_out else []
+    return ["Done, oldest first:", *earlier, *map(action_line, ledger.actions)]
+
+
+def _code(body: str, notes: str) -> str:
+    """Eight digits that occur in neither text; the same texts give the same digits."""
+    for attempt in count():
+        code = hashlib.sha256(f"{attempt}\n{body}".encode("utf-8", "replace")).hexdigest()[:8]
+        if code not in body and code not in notes:
+            return code
+    raise AssertionError("counting does not end")

@@ -1,0 +1,26 @@
+"""Takes the middle out of a long text, and says so. Counts tokens by the function it is given; pure."""
+
+from collections.abc import Callable
+
+Weigh = Callable[[str], int]
+"""Tokens of a text, by the estimate that the rest of a compaction uses."""
+
+
+def without_middle(text: str, tokens: int, weigh: Weigh, *, hint: str = "") -> str:
+    """The text whole if it has at most `tokens`, else its head and tail around a note; never longer than it was."""
+    size = weigh(text)
+    if size <= tokens:
+        return text
+    kept = int(len(text) * tokens / size)
+    while kept > 0:
+        cut = _ends(text, kept, hint)
+        if weigh(cut) <= tokens:
+            return cut
+        # How dense a text is varies from place to place, so the first guess may be too long.
+        kept = kept * 3 // 4 - 1
+    return ""
+
+
+def _ends(text: str, kept: int, hint: str) -> str:
+    head, tail = text[: (kept + 1) // 2], text[len(text) - kept // 2 :]
+    return f"{head}\n[... {len(text) - kept} characters left out{hint} ...]\n{tail}"

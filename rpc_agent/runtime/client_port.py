@@ -1,0 +1,99 @@
+"""What the engine may ask of whoever embeds it. Knows no wire; without a client everything has its safe default."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol
+
+PermissionAnswer = Literal["allow_once", "allow_always", "reject_once", "reject_always", "unanswered"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PermissionQuestion:
+    """`title` says in one line what the call would do."""
+
+    session_id: str
+    tool_call_id: str
+    tool_name: str
+    args: Mapping[str, Any]
+    title: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LentTool:
+    """A tool of the client's. `input_schema` is the JSON Schema of its arguments."""
+
+    name: str
+    description: str
+    input_schema: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class LentResult:
+    """`content` is a text or content blocks as JSON, unchecked."""
+
+    content: str | Sequence[Any]
+    is_error: bool
+
+
+class ClientPort(Protocol):
+    """The client of a session, as far as it said what it can do. Only cancellation and ClientFailed are raised."""
+
+    @property
+    def answers_permissions(self) -> bool: ...
+    @property
+    def reads_files(self) -> bool: ...
+    @property
+    def writes_files(self) -> bool: ...
+    @property
+    def hooks(self) -> frozenset[str]: ...
+    @property
+    def tools(self) -> Sequence[LentTool]: ...
+
+    async def request_permission(self, question: PermissionQuestion) -> PermissionAnswer: ...
+
+    async def call_tool(
+        self, session_id: str, tool_call_id: str, name: str, arguments: Mapping[str, Any]
+    ) -> LentResult: ...
+
+    async def run_hook(self, session_id: str, hook: str, event: Mapping[str, Any]) -> object:
+        """The hook's answer, unchecked; None leaves everything as it is."""
+        ...
+
+    async def read_file(self, path: str) -> str | None:
+        """The text as an editor has it; None when the client does not have the file."""
+        ...
+
+    async def write_file(self, path: str, content: str) -> bool:
+        """Whether the client wrote it; else the caller does."""
+        ...
+
+
+class ClientFailed(Exception):
+    """The client refused, answered nonsense, was too slow or is gone; the message says which, for a model to read."""
+
+
+class NoClient:
+    """Nobody can be asked."""
+
+    answers_permissions = False
+    reads_files = False
+    writes_files = False
+    hooks: frozenset[str] = frozenset()
+    tools: Sequence[LentTool] = ()
+
+    async def request_permission(self, question: PermissionQuestion) -> PermissionAnswer:
+        return "unanswered"
+
+    async def call_tool(
+        self, session_id: str, tool_call_id: str, name: str, arguments: Mapping[str, Any]
+    ) -> LentResult:
+        raise ClientFailed("no client is there")
+
+    async def run_hook(self, session_id: str, hook: str, event: Mapping[str, Any]) -> object:
+        return None
+
+    async def read_file(self, path: str) -> str | None:
+        return None
+
+    async def write_file(self, path: str, content: str) -> bool:
+        return False

@@ -1,0 +1,121 @@
+"""The engine's questions to the client, as requests over the wire: each with its time limit and its safe default.
+
+A client that dies, never answers, answers twice or answers nonsense blocks nothing for ever.
+"""
+
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from pydantic import ValidationError
+
+from rpc_agent.protocol.client_requests import CLIENT_REQUESTS
+from rpc_agent.rpc.errors import Disconnected, RpcError
+from rpc_agent.rpc.peer import Peer
+from rpc_agent.runtime.client_port import (
+    ClientFailed,
+    LentResult,
+    LentTool,
+    PermissionAnswer,
+    PermissionQuestion,
+)
+from rpc_agent.server.capabilities import ClientCapabilities
+
+_OPTIONS: tuple[tuple[PermissionAnswer, str], ...] = (
+    ("allow_once", "Allow"),
+    ("allow_always", "Allow for this session"),
+    ("reject_once", "Reject"),
+    ("reject_always", "Reject for this session"),
+)
+_logger = logging.getLogger(__name__)
+
+
+class WireClient:
+    """Implements the runtime's ClientPort for one connection; capabilities may change with a second `initialize`."""
+
+    def __init__(self, peer: Peer, capabilities: Callable[[], ClientCapabilities]) -> None:
+        self._peer = peer
+        self._capabilities = capabilities
+
+    @property
+    def answers_permissions(self) -> bool:
+        return self._capabilities().answers_permissions
+
+    @property
+    def reads_files(self) -> bool:
+        return self._capabilities().reads_files
+
+    @property
+    def writes_files(self) -> bool:
+        return self._capabilities().writes_files
+
+    @property
+    def hooks(self) -> frozenset[str]:
+        return self._capabilities().hooks
+
+    @property
+    def tools(self) -> Sequence[LentTool]:
+        return [
+            LentTool(name=name, description=description, input_schema=schema)
+            for name, description, schema in self._capabilities().tools
+        ]
+
+    async def request_permission(self, question: PermissionQuestion) -> PermissionAnswer:
+        params = {
+            "sessionId": question.session_id,
+            "toolCallId": question.tool_call_id,
+            "toolName": question.tool_name,
+            "args": dict(question.args),
+            "title": question.title,
+            "options": [{"id": kind, "label": label, "kind": kind} for kind, label in _OPTIONS],
+        }
+        try:
+            answer = await self._ask("request_permission", params)
+        except ClientFailed:
+            return "unanswered"
+        chosen = getattr(answer, "option_id", None)
+        return next((kind for kind, _ in _OPTIONS if kind == chosen), "unanswered")
+
+    async def call_tool(
+        self, session_id: str, tool_call_id: str, name: str, arguments: Mapping[str, Any]
+    ) -> LentResult:
+        answer = await self._ask(
+            "call_tool",
+            {"sessionId": session_id, "toolCallId": tool_call_id, "name": name, "arguments": dict(arguments)},
+        )
+        content = answer.content
+        blocks = content if isinstance(content, str) else [block.to_wire() for block in content]
+        return LentResult(blocks, answer.is_error or False)
+
+    async def run_hook(self, session_id: str, hook: str, event: Mapping[str, Any]) -> object:
+        answer = await self._ask("run_hook", {"sessionId": session_id, "hook": hook, "event": dict(event)})
+        return answer.root
+
+    async def read_file(self, path: str) -> str | None:
+        try:
+            return str((await self._ask("read_file", {"path": path})).content)
+        except ClientFailed:
+            return None
+
+    async def write_file(self, path: str, content: str) -> bool:
+        try:
+            await self._ask("write_file", {"path": path, "content": content})
+        except ClientFailed:
+            return False
+        return True
+
+    async def _ask(self, name: str, params: Mapping[str, Any]) -> Any:
+        """The answer as the row's result model. Raises ClientFailed."""
+        row = CLIENT_REQUESTS[name]
+        try:
+            answer = await self._peer.request(name, dict(params), timeout=row.timeout)
+            return row.result.model_validate(answer, by_alias=True, by_name=False)
+        except RpcError as error:
+            raise ClientFailed(f"the client refused: {error.message}") from error
+        except ValidationError as error:
+            _logger.warning("the client's answer to %s cannot be used: %s", name, error)
+            raise ClientFailed("the client answered with something that cannot be used") from error
+        except TimeoutError as error:
+            raise ClientFailed(f"the client did not answer within {row.timeout:g} s") from error
+        except Disconnected as error:
+            raise ClientFailed("the client can no longer answer") from error
