@@ -64,6 +64,10 @@ class RunningEstimate:
         tokens = found.spoken + self.system_tokens(projection)
         return ContextEstimate(tokens, 0, tokens, None)
 
+    def afresh(self, projection: Projection) -> int:
+        """What all messages add up to by our own count, whatever a service reported."""
+        return self._messages.of(projection.messages).spoken + self.system_tokens(projection)
+
     def usage_tokens(self, path: Sequence[Entry], projection: Projection) -> int | None:
         """The same as `context_usage_tokens`."""
         return None if self._path.of(path).awaits_usage else self.projected(path, projection).tokens

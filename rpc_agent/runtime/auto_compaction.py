@@ -74,12 +74,12 @@ class AutoCompaction:
     async def after_attempt(self, answer: Answer, abort: Abort) -> bool:
         """Whether the model is to be asked again, in the smaller context."""
         self._fuse = self._fuse.after_answer(answer.message)
-        return await self._carry_out(self._decide("afterRun"), abort)
+        overflowed = answer.failure is not None and answer.failure.kind == "overflow"
+        return await self._carry_out(self._decide("afterRun", overflowed=overflowed), abort)
 
     def rest(self) -> None:
         """The threshold rests until the context grew: somebody undid a compaction, and wants it so."""
-        model = self._models.model
-        self._quiet_until = quiet_until(self._context.tokens(), model.context_window if model else 0)
+        self._quiet_until = quiet_until(self._context.tokens(), self._context.window)
 
     async def _carry_out(self, decision: Decision, abort: Abort) -> bool:
         match decision:
@@ -140,10 +140,13 @@ class AutoCompaction:
                 tokens=tokens,
                 fixed_tokens=self._fixed_tokens(tokens),
                 threshold=threshold,
-                window=model.context_window,
+                window=self._context.window,
             )
 
-    def _decide(self, check_point: CheckPoint, *, incoming_tokens: int = 0) -> Decision:
+    def _decide(
+        self, check_point: CheckPoint, *, incoming_tokens: int = 0, overflowed: bool = False
+    ) -> Decision:
+        """`overflowed`: the call that just failed said so, be it in words that the stored text does not have."""
         model = self._models.model
         if model is None:
             return LeaveAlone("there is no model")
@@ -153,14 +156,14 @@ class AutoCompaction:
             CompactionState(
                 check_point=check_point,
                 budget=compaction_budget(self._settings()),
-                window=model.context_window,
+                window=self._context.window,
                 provider=model.provider,
                 model_id=model.id,
                 max_tokens=model.max_tokens,
                 path=self._log.path,
                 projection=self._log.projection,
                 tokens=self._context.tokens(),
-                overflow_reported=answer is not None and _reports_overflow(answer, model),
+                overflow_reported=overflowed or (answer is not None and _reports_overflow(answer, model)),
                 incoming_tokens=incoming_tokens,
                 fixed_tokens=self._context.system_tokens() if incoming_tokens else 0,
                 quiet_until=max(self._quiet_until, self._unreachable.rests_until(self._compactor.threshold())),

@@ -7,16 +7,19 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from rpc_agent.agent.model_step import Answer
+from rpc_agent.compaction.policy import effective_window
+from rpc_agent.context.learning import Lessons, after_answer, after_refusal
 from rpc_agent.context.model_blocks import Recipient
 from rpc_agent.context.model_messages import ModelMessages
 from rpc_agent.context.projection import ProjectedMessage
 from rpc_agent.context.running_estimate import RunningEstimate
 from rpc_agent.context.system_state import SystemState, system_patch
-from rpc_agent.context.tokens import MessageEstimates, TokenRule
+from rpc_agent.context.tokens import SIMPLE, MessageEstimates, TokenRule, calibrated
 from rpc_agent.conversation.messages import ModelMessage, SystemMessage
 from rpc_agent.conversation.models import Model
+from rpc_agent.conversation.usage import input_tokens
 from rpc_agent.providers.base import ChatModel, ModelRequest
-from rpc_agent.runtime.events import ContextUsageChanged, SessionEvent
+from rpc_agent.runtime.events import ContextUsageChanged, ContextWarning, SessionEvent
 from rpc_agent.runtime.model_choice import ModelChoice
 from rpc_agent.runtime.session_log import SessionLog
 from rpc_agent.runtime.toolbox import SessionToolbox
@@ -66,6 +69,10 @@ class ModelContext:
         self._conversion: tuple[Recipient, ModelMessages] | None = None
         self.estimate = MessageEstimates(rule)
         self._running = RunningEstimate(self.estimate)
+        self._learns = rule is not SIMPLE
+        self._lessons: dict[str, Lessons] = {}
+        self._sent: tuple[str, int] | None = None
+        """The model of the last request, and our own count of it."""
 
     def system_patch(self) -> SystemMessage | None:
         """What the stored system messages lack of the prompt as it should be now."""
@@ -77,6 +84,7 @@ class ModelContext:
 
     def next_request(self) -> tuple[ModelRequest, ChatModel]:
         model, chat_model = self._models.for_a_run()
+        self._sent = (model.ref, self._running.afresh(self._log.projection))
         request = ModelRequest(
             model=model,
             messages=self._converted(model),
@@ -88,13 +96,28 @@ class ModelContext:
         return request, chat_model
 
     def heard(self, answer: Answer, entry_id: str) -> None:
+        """An answer was recorded: its usage, or its refusal, tells something about the window."""
+        self._learn(answer)
         usage = self.usage()
         if usage is not None:
             self._emit(ContextUsageChanged(usage.tokens, usage.context_window, usage.percent))
 
     def tokens(self) -> int:
         """How large the next request will be, as far as anybody can tell."""
-        return self._running.projected(self._log.path, self._log.projection).tokens
+        return calibrated(self._running.projected(self._log.path, self._log.projection), self.ratio)
+
+    @property
+    def ratio(self) -> float:
+        """What the model's service counts for each token that we count, as far as its reports taught."""
+        return self._lessons_of(self._models.model).ratio
+
+    @property
+    def window(self) -> int:
+        """The smallest of what the model declares and what its refusals taught; 0 where nobody knows."""
+        model = self._models.model
+        if model is None:
+            return 0
+        return effective_window(model.context_window, learned=self._lessons_of(model).limit)
 
     def system_tokens(self) -> int:
         """System prompt and tools: the part that no compaction makes smaller."""
@@ -102,11 +125,11 @@ class ModelContext:
 
     def usage(self) -> ContextUsage | None:
         """None where nobody knows the window."""
-        model = self._models.model
-        if model is None or not model.context_window:
+        window = self.window
+        if not window:
             return None
-        tokens = self._running.usage_tokens(self._log.path, self._log.projection)
-        return ContextUsage(tokens, model.context_window)
+        known = self._running.usage_tokens(self._log.path, self._log.projection)
+        return ContextUsage(None if known is None else self.tokens(), window)
 
     def counted(self) -> Sequence[tuple[ProjectedMessage, int]]:
         """Every message of the context with its estimated tokens."""
@@ -118,9 +141,32 @@ class ModelContext:
             self._conversion = (recipient, ModelMessages(recipient))
         return self._conversion[1].update(self._log.projection)
 
+    def _lessons_of(self, model: Model | None) -> Lessons:
+        return Lessons() if model is None else self._lessons.get(model.ref, Lessons())
+
+    def _learn(self, answer: Answer) -> None:
+        model = self._models.model
+        if model is None or self._sent is None or self._sent[0] != model.ref or not self._learns:
+            return
+        lessons, failure = self._lessons_of(model), answer.failure
+        if failure is not None:
+            learned = after_refusal(lessons, stated=failure.limit, declared=model.context_window)
+            if failure.kind == "overflow" and learned.limit != lessons.limit:
+                self._lessons[model.ref] = learned
+                self._emit(ContextWarning("limitLearned", {"model": model.ref, "limit": learned.limit}))
+            return
+        if answer.message["stopReason"] == "aborted":
+            return
+        counted = input_tokens(answer.message["usage"])
+        self._lessons[model.ref], cut = after_answer(lessons, counted=counted, estimated=self._sent[1])
+        if cut is not None:
+            fields = {"model": model.ref, "sentTokens": cut.sent, "countedTokens": cut.counted}
+            self._emit(ContextWarning("silentTruncation", fields))
+
     def _room(self, model: Model) -> int:
         """Most tokens of the answer: the model's limit, or what the window has left beside the context."""
-        if not model.context_window:
+        window = self.window
+        if not window:
             return model.max_tokens
-        left = max(model.context_window - self.tokens(), _LEAST_OUTPUT)
+        left = max(window - self.tokens(), _LEAST_OUTPUT)
         return min(model.max_tokens, left) if model.max_tokens else left
