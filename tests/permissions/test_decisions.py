@@ -5,7 +5,7 @@ import pytest
 from rpc_agent.permissions.decisions import Allow, Ask, Decision, Refuse, decide, unanswered
 from rpc_agent.permissions.rules import Attempt, Mode, Place, Rule, tighter
 
-PLACE = Place(workspace="/home/ann/work", config_dir="/home/ann/.config/rpc-agent", home="/home/ann")
+PLACE = Place(workspace="/home/ann/project", config_dir="/home/ann/.config/rpc-agent", home="/home/ann")
 
 
 def read(path: str) -> Attempt:
@@ -24,7 +24,7 @@ def kind(decision: Decision) -> str:
     return type(decision).__name__
 
 
-INSIDE, OUTSIDE = "/home/ann/work/a.py", "/etc/hosts"
+INSIDE, OUTSIDE = "/home/ann/project/a.py", "/etc/hosts"
 
 
 @pytest.mark.parametrize(
@@ -90,20 +90,20 @@ def rule(action: str, tool: str, match: str) -> Rule:
         ("allow", [rule("ask", "bash", "git push*")], bash("git add . ; git push"), "Ask"),
         ("allow", [rule("deny", "bash", "rm *")], bash("echo rm x"), "Allow"),
         # paths: * within a name, ** across names, from the workspace, the root or the home
-        ("ask", [rule("allow", "write", "src/*.py")], write("/home/ann/work/src/a.py"), "Allow"),
-        ("ask", [rule("allow", "write", "./src/*.py")], write("/home/ann/work/src/a.py"), "Allow"),
-        ("ask", [rule("allow", "write", "src/*.py")], write("/home/ann/work/src/x/a.py"), "Ask"),
-        ("ask", [rule("allow", "write", "src/**")], write("/home/ann/work/src/x/a.py"), "Allow"),
-        ("ask", [rule("allow", "write", "src/**/a.py")], write("/home/ann/work/src/a.py"), "Allow"),
+        ("ask", [rule("allow", "write", "src/*.py")], write("/home/ann/project/src/a.py"), "Allow"),
+        ("ask", [rule("allow", "write", "./src/*.py")], write("/home/ann/project/src/a.py"), "Allow"),
+        ("ask", [rule("allow", "write", "src/*.py")], write("/home/ann/project/src/x/a.py"), "Ask"),
+        ("ask", [rule("allow", "write", "src/**")], write("/home/ann/project/src/x/a.py"), "Allow"),
+        ("ask", [rule("allow", "write", "src/**/a.py")], write("/home/ann/project/src/a.py"), "Allow"),
         ("ask", [rule("allow", "write", "src/**")], write("/etc/src/a.py"), "Ask"),
         ("ask", [rule("allow", "write", "~/notes/**")], write("/home/ann/notes/a"), "Allow"),
         ("ask", [rule("allow", "write", "/tmp/**")], write("/tmp/a/b"), "Allow"),
         ("ask", [rule("allow", "write", "/tmp/**")], write("/tmpfile"), "Ask"),
         ("ask", [rule("allow", "write", "/tmp/a?")], write("/tmp/a/"), "Ask"),
-        ("allow", [rule("deny", "*", "**/.env")], read("/home/ann/work/.env"), "Refuse"),
-        ("allow", [rule("deny", "*", "**/.env")], read("/home/ann/work/x/.ENV"), "Refuse"),
-        ("allow", [rule("deny", "*", "secret/**")], read("/home/ann/work/secret"), "Refuse"),
-        ("allow", [rule("deny", "write", "**/.env")], read("/home/ann/work/.env"), "Allow"),
+        ("allow", [rule("deny", "*", "**/.env")], read("/home/ann/project/.env"), "Refuse"),
+        ("allow", [rule("deny", "*", "**/.env")], read("/home/ann/project/x/.ENV"), "Refuse"),
+        ("allow", [rule("deny", "*", "secret/**")], read("/home/ann/project/secret"), "Refuse"),
+        ("allow", [rule("deny", "write", "**/.env")], read("/home/ann/project/.env"), "Allow"),
         # every path must be allowed, one denied is enough
         ("ask", [rule("allow", "write", "/tmp/**")], write("/tmp/a", "/etc/a"), "Ask"),
         ("allow", [rule("deny", "write", "/etc/**")], write("/tmp/a", "/etc/a"), "Refuse"),

@@ -14,11 +14,11 @@ def context(cwd: Path) -> ToolContext:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="paths of POSIX")
 def test_a_path_starts_at_the_working_directory_the_home_or_the_root():
-    here = context(Path("/work"))
-    assert absolute_path("a/b", here) == Path("/work/a/b")
+    here = context(Path("/place"))
+    assert absolute_path("a/b", here) == Path("/place/a/b")
     assert absolute_path("~/b", here) == Path("/home/ann/b")
     assert absolute_path("~", here) == Path("/home/ann")
-    assert absolute_path("~b", here) == Path("/work/~b")
+    assert absolute_path("~b", here) == Path("/place/~b")
     assert absolute_path("/etc/x", here) == Path("/etc/x")
 
 
@@ -45,7 +45,7 @@ def test_what_permissions_look_at_is_where_a_path_leads_in_the_end(tmp_path: Pat
 
 
 def test_names_in_answers_are_relative_where_they_can_be_and_always_one_line():
-    here = context(Path("/work"))
-    assert shown_path(Path("/work/a/b"), here) == "a/b"
+    here = context(Path("/place"))
+    assert shown_path(Path("/place/a/b"), here) == "a/b"
     assert shown_path(Path("/other/b"), here) == "/other/b"
     assert clean_name("two\nlines\r") == "two\\nlines\\r"
