@@ -137,7 +137,7 @@ def test_a_bad_value_names_field_and_file(tmp_path: Path, value: object, field: 
 
 def test_what_is_not_json_names_file_and_line(tmp_path: Path) -> None:
     with pytest.raises(SettingsError, match=r"settings\.json: line 3 column 1: is not JSON"):
-        loaded(tmp_path, '{"offline": true,\n\n}')
+        loaded(tmp_path, '{"offline": true,\n\nx}')
 
 
 def test_a_byte_order_mark_and_an_empty_file_are_no_error(tmp_path: Path) -> None:
