@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: setup demo test bench fmt check types lint contract
+.PHONY: setup demo test soak test-pythons bench fmt check types lint contract test-typescript test-clients
 
 setup: $(VENV)/.ready
 
@@ -18,8 +18,30 @@ demo: setup
 	$(BIN)/rpc-agent demo
 
 # What CI runs: the checks that cost seconds first.
+# The TypeScript client comes last: without Node, what was left out is the last line.
 test: setup check
 	$(BIN)/python -m pytest
+	@$(MAKE) --no-print-directory test-typescript
+
+test-typescript: setup
+	$(BIN)/python clients/typescript/scripts/check.py
+
+# Clients that are not ours, each installed and driven by the few lines its user would write (docs/clients.md).
+test-clients: setup
+	$(BIN)/python tests/third_party/run.py
+
+# Random sequences of requests until something breaks; a failure prints its seed and the smallest sequence found.
+soak: setup
+	RPC_AGENT_SEED=$${RPC_AGENT_SEED:-$$(date +%s)} SOAK_SEQUENCES=$${SOAK_SEQUENCES:-10000} $(BIN)/python -m pytest tests/stateful
+
+# The suite on every interpreter at hand, each in an environment of its own.
+PYTHONS ?= python3.11 python3.12 python3.13
+test-pythons:
+	@for python in $(PYTHONS); do \
+	  $$python -c 'pass' 2>/dev/null || { echo "$$python is not here: left out"; continue; }; \
+	  $(MAKE) --no-print-directory setup VENV=.venv-$$(basename $$python) PYTHON=$$python && \
+	  .venv-$$(basename $$python)/bin/python -m pytest || exit 1; \
+	done
 
 check: lint types contract
 
