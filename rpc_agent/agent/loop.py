@@ -17,7 +17,7 @@ from rpc_agent.providers.base import ChatModel, ModelRequest
 
 
 class Host(Protocol):
-    """The session side of a run. Everything but the two waits is immediate, so that events keep their order."""
+    """The session side of a run. Everything but the three waits is immediate, so that events keep their order."""
 
     def deliver(self, first: Sequence[QueuedMessage], *, stopping: bool) -> None:
         """Record `first` and the queued messages that are due in this turn; `stopping`: follow-ups are due too."""
@@ -27,7 +27,7 @@ class Host(Protocol):
         """Whether a queued message would be delivered in a next turn."""
         ...
 
-    def next_request(self) -> tuple[ModelRequest, ChatModel]:
+    async def next_request(self) -> tuple[ModelRequest, ChatModel]:
         """What to ask now, and whom: the model may have been changed since the last turn."""
         ...
 
@@ -35,8 +35,8 @@ class Host(Protocol):
 
     def record_result(self, message: ToolResultMessage) -> None: ...
 
-    async def end_turn(self) -> None:
-        """Returns when everything recorded so far is on the disk."""
+    async def end_turn(self, answer: Answer, results: Sequence[ToolResultMessage]) -> bool:
+        """Returns when everything recorded so far is on the disk: whether the run goes on although it would stop."""
         ...
 
     async def between_turns(self) -> None:
@@ -61,6 +61,8 @@ class Turn:
     results: Sequence[ToolResultMessage]
     ends_run: bool
     """A tool asked to stop after this batch."""
+    goes_on: bool = False
+    """Somebody asked for another answer, whatever the tools say."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,13 +85,13 @@ async def run_attempt(
         host.deliver(first, stopping=stopping)
         turn = await run_turn(host, machinery)
         first, turns = (), turns + 1
-        wants_more = bool(turn.results) and not turn.ends_run
+        wants_more = turn.goes_on or (bool(turn.results) and not turn.ends_run)
         stopping = not wants_more
         if _is_over(turn, machinery.abort) or not (wants_more or host.waiting(stopping=stopping)):
             return Attempt(turn, turns)
         if max_turns is not None and turns >= max_turns:
             return Attempt(turn, turns, turns_spent=True)
-        if not turn.ends_run:
+        if turn.goes_on or not turn.ends_run:
             await host.between_turns()
         if machinery.abort.requested:
             return Attempt(turn, turns)
@@ -97,7 +99,7 @@ async def run_attempt(
 
 async def run_turn(host: Host, machinery: Machinery) -> Turn:
     """One answer of the model, and the tools it calls. The turn is on the disk before its end is announced."""
-    request, chat_model = host.next_request()
+    request, chat_model = await host.next_request()
     answer = await ask_model(
         request,
         chat_model,
@@ -121,9 +123,9 @@ async def run_turn(host: Host, machinery: Machinery) -> Turn:
             results.append(result_message(outcome, timestamp=machinery.now_ms()))
             host.record_result(results[-1])
         ends_run = any(outcome.result.ends_run for outcome in outcomes)
-    await host.end_turn()
+    goes_on = await host.end_turn(answer, results)
     machinery.emit(TurnEnd(answer.message, results))
-    return Turn(answer, results, ends_run)
+    return Turn(answer, results, ends_run, goes_on)
 
 
 def _is_over(turn: Turn, abort: Abort) -> bool:

@@ -25,6 +25,7 @@ Speaks JSON-RPC 2.0 over stdin and stdout, one message a line or with Content-Le
   --config-dir DIR           where settings.json and models.json are
   --permissions MODE         read-only, ask, workspace or allow
   --tools A,B                offer only these tools
+  --extension FILE           load a Python extension; may be given more than once
   --no-context-files         do not read AGENTS.md and its relatives
   --no-offline               answer noModel instead of falling back to the built-in offline model
   --framing MODE             auto, lines or headers (default: auto)
@@ -44,12 +45,14 @@ _VALUES = {
     "--config-dir": "config_dir",
     "--permissions": "permissions",
     "--tools": "tools",
+    "--extension": "extensions",
     "--framing": "framing",
     "--max-message-bytes": "max_message_bytes",
     "--trace": "trace",
     "--log-level": "log_level",
     "--log-file": "log_file",
 }
+_REPEATABLE = frozenset({"extensions"})
 _SWITCHES: dict[str, tuple[str, bool]] = {
     "--continue": ("continue_latest", True),
     "--no-session": ("ephemeral", True),
@@ -104,7 +107,8 @@ def parse(arguments: Sequence[str]) -> dict[str, Any]:
         if not has_value and not rest:
             raise UsageError(f"{option} needs a value")
         name = _VALUES[option]
-        values[name] = _read(option, name, inline if has_value else rest.pop(0))
+        value = _read(option, name, inline if has_value else rest.pop(0))
+        values[name] = (*values.get(name, ()), value) if name in _REPEATABLE else value
     return {name: value for name, value in values.items() if (name, value) != ("framing", "auto")}
 
 

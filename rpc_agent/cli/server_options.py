@@ -16,6 +16,7 @@ _WITH_VALUE = {
     "--log-level": ("LEVEL", "how much the server logs"),
     "--log-file": ("FILE", "log there and not to stderr"),
 }
+_REPEATABLE = {"--extension": ("FILE", "load a Python extension (may be given more than once)")}
 _FLAGS = {
     "--continue": "go on with the latest session of this folder",
     "--no-session": "keep no session file",
@@ -28,6 +29,8 @@ def add_server_options(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("the agent")
     for name, (metavar, text) in _WITH_VALUE.items():
         group.add_argument(name, metavar=metavar, help=text)
+    for name, (metavar, text) in _REPEATABLE.items():
+        group.add_argument(name, metavar=metavar, help=text, action="append", default=[])
     for name, text in _FLAGS.items():
         group.add_argument(name, action="store_true", help=text)
 
@@ -38,6 +41,9 @@ def server_command(options: argparse.Namespace) -> list[str]:
     command = serve_here()
     for name in _WITH_VALUE:
         if (value := given[_attribute(name)]) is not None:
+            command += [name, value]
+    for name in _REPEATABLE:
+        for value in given[_attribute(name)]:
             command += [name, value]
     return command + [name for name in _FLAGS if given[_attribute(name)]]
 

@@ -10,7 +10,7 @@ Style = Literal["plain", "bold", "dim", "good", "bad", "note"]
 _CODES = {"plain": "", "bold": "1", "dim": "2", "good": "32", "bad": "31", "note": "36"}
 # C0 without tab and newline, DEL, and C1: what could move the cursor or change the terminal.
 _CONTROLS = {code: "\ufffd" for code in (*range(0x20), *range(0x7F, 0xA0)) if code not in (0x09, 0x0A)}
-_FALLBACK_WIDTH = 80
+_FALLBACK_WIDTH, _FALLBACK_ROWS = 80, 24
 
 
 class Terminal:
@@ -20,14 +20,26 @@ class Terminal:
         self._stream = stream
         self.is_tty = stream.isatty()
         dumb = environment.get("TERM") == "dumb"
-        self._colour = self.is_tty and not dumb and not environment.get("NO_COLOR") and _understands_colour(environment)
-        self._moves = self.is_tty and not dumb
+        self.has_colour = (
+            self.is_tty and not dumb and not environment.get("NO_COLOR") and _understands_colour(environment)
+        )
+        self.moves = self.is_tty and not dumb
+        """Whether the cursor can be sent back, so that what was written can be replaced."""
         self._progress = ""
         self._column_zero = True
         self.gone = False
         """Whether the reader went away (`| head`): nothing is written any more, and the work may end."""
-        self.width = width or (shutil.get_terminal_size((_FALLBACK_WIDTH, 24)).columns if self.is_tty else 80)
+        self._fixed_width = width
         self.unicode = (stream.encoding or "").lower().replace("-", "") == "utf8"
+
+    @property
+    def width(self) -> int:
+        """Columns, as wide as the window is now; a pipe has 80."""
+        return self._fixed_width or self._size().columns
+
+    @property
+    def rows(self) -> int:
+        return self._size().lines
 
     def write(self, text: str, style: Style = "plain") -> None:
         """Text as it is, without a newline of ours; shown at once."""
@@ -48,7 +60,7 @@ class Terminal:
 
     def progress(self, text: str) -> None:
         """A line that the next output replaces. A pipe does not get it."""
-        if not self._moves:
+        if not self.moves:
             return
         self.fresh_line()
         self._clear_progress()
@@ -62,7 +74,7 @@ class Terminal:
         return one_line if len(one_line) <= room else one_line[: room - 3] + "..."
 
     def styled(self, text: str, style: Style) -> str:
-        if not self._colour or style == "plain":
+        if not self.has_colour or style == "plain":
             return text
         # The line's end stays outside, or some terminals colour the next line too.
         body = text.removesuffix("\n")
@@ -70,6 +82,15 @@ class Terminal:
 
     def glyph(self, unicode_form: str, ascii_form: str) -> str:
         return unicode_form if self.unicode else ascii_form
+
+    def erase_lines(self, count: int) -> None:
+        """Take back the last `count` lines, each of them shorter than the terminal is wide. Only where it `moves`."""
+        self._put(f"\x1b[{count}A\r\x1b[J")
+
+    def _size(self) -> os.terminal_size:
+        if not self.is_tty:
+            return os.terminal_size((_FALLBACK_WIDTH, _FALLBACK_ROWS))
+        return shutil.get_terminal_size((_FALLBACK_WIDTH, _FALLBACK_ROWS))
 
     def _clear_progress(self) -> None:
         if self._progress:

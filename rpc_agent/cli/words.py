@@ -76,10 +76,25 @@ def shrunk(result: Params) -> str:
     return f"a context of {tokens(before)} tokens became {tokens(after)}"
 
 
+def became_summary(result: Params) -> str:
+    """What a compaction replaced by what."""
+    before, after = result.get("tokensBefore", 0), result.get("estimatedTokensAfter", 0)
+    # The result does not count the summary by itself; four characters a token are near enough for a word to a person.
+    summary = min(after, -(-len(result["summary"]) // 4)) if result.get("summary") else after
+    kept = after - summary
+    rest = f", and {tokens(kept)} stay as they were" if kept >= 100 else ""
+    return f"{tokens(before)} tokens became a summary of {tokens(summary)}{rest}"
+
+
 def tokens(count: int | None) -> str:
     if count is None:
         return "an unknown number of"
-    return f"{count / 1000:.0f}k" if count >= 10_000 else str(count)
+    for size, unit in ((1_000_000, "M"), (1000, "k")):
+        if count >= size:
+            return (
+                f"{count / size:.0f}{unit}" if count >= 10 * size else f"{count / size:.1f}".removesuffix(".0") + unit
+            )
+    return str(count)
 
 
 def content_text(content: object) -> str:
@@ -161,7 +176,7 @@ _ROLES = {"toolResult": "tool result", "compactionSummary": "summary", "branchSu
 _PHASES = {
     "history": "summarising what was said",
     "turnPrefix": "summarising the beginning of a long turn",
-    "writing": "the summary is being written",
+    "merge": "joining the summaries of its parts",
 }
 
 _REQUESTS = {

@@ -15,8 +15,8 @@ from rpc_agent.compaction.asking import (
 )
 from rpc_agent.compaction.chunks import Section, SectionKind, merge_groups, shortened
 from rpc_agent.compaction.fallback import notes_without_model
-from rpc_agent.compaction.ledger import Ledger, fitted, ledger_json
-from rpc_agent.compaction.ledger_text import ledger_block, without_fences
+from rpc_agent.compaction.ledger import Ledger, ledger_json
+from rpc_agent.compaction.ledger_text import ledger_block, ledger_within, without_fences
 from rpc_agent.compaction.plan import CompactionPlan
 from rpc_agent.compaction.prompts import (
     SPLIT_HEADING,
@@ -242,7 +242,7 @@ def _outcome(plan: CompactionPlan, notes: str, usage: Usage | None) -> Compactio
 
 def _ledgers(plan: CompactionPlan, left: int) -> list[Ledger]:
     """The ledger as promised, then what fits in what the notes left, then none."""
-    smaller = [fitted(plan.material, left * share // 8, plan.weigh) for share in (7, 4, 2) if left > 0]
+    smaller = [ledger_within(plan.material, left * share // 8, plan.weigh) for share in (7, 4, 2) if left > 0]
     return [plan.ledger, *smaller, Ledger()]
 
 

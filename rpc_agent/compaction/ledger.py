@@ -27,8 +27,8 @@ _FREED_SHARE = 2
 """A compaction that gives half of what it frees to its ledger still frees half."""
 _SIDE_SHARE = 4
 """Actions and files have a quarter of the room for certain; the words of the user have what they need of the rest."""
-_FRAME_TOKENS = 90
-"""Fence lines, the sentence at the top and the headings."""
+_FRAME_TOKENS = 60
+"""Fence lines and the sentence at the top. Headings and counts are for whoever tells it to allow for."""
 _LEAST_CUT = 24
 """What is left of a message below so many tokens says nothing."""
 _TARGET_CHARACTERS = 160
@@ -74,7 +74,8 @@ class Ledger:
 
     @property
     def is_empty(self) -> bool:
-        return not (self.words or self.words_left_out or self.actions or self.actions_left_out or _paths(self.files))
+        """Counts alone are not worth telling."""
+        return not (self.words or self.actions or _paths(self.files))
 
 
 def ledger_material(

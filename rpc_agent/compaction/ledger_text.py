@@ -4,15 +4,27 @@ import hashlib
 import re
 from itertools import count
 
-from rpc_agent.compaction.ledger import Ledger, action_line, words_heading
+from rpc_agent.compaction.ledger import Ledger, action_line, fitted, words_heading
+from rpc_agent.compaction.middle import Weigh
 
 _LEDGER = re.compile(r"\n*^\[ledger ([0-9a-f]{8})\]\n.*?^\[end of ledger \1\]$", re.DOTALL | re.MULTILINE)
 _LOOKS_LIKE_FENCE = re.compile(r"^(\W*)\[(?=(?:end of )?ledger\b)", re.MULTILINE | re.IGNORECASE)
 
 _TOP = (
-    "Copied from the session by the program; no model wrote this. Where the text above says otherwise, this is right. "
-    "An id after # can be given to the tool history."
+    "Copied from the session by the program; no model wrote this. It wins over the text above. Ids after # are for the "
+    "tool history."
 )
+_FRAME_STEPS = (0, 25, 50, 75, 100, 150, 250)
+"""Headings and counts take up to so many tokens more, by what there is to tell."""
+
+
+def ledger_within(material: Ledger, budget: int, weigh: Weigh) -> Ledger:
+    """As much of the material as can be told in `budget` tokens."""
+    for frame in _FRAME_STEPS:
+        ledger = fitted(material, budget - frame, weigh)
+        if weigh(ledger_block(ledger, "")) <= budget:
+            return ledger
+    return fitted(material, 0, weigh)
 
 
 def ledger_block(ledger: Ledger, notes: str) -> str:

@@ -11,8 +11,8 @@ from rpc_agent.compaction.file_operations import (
     recorded_operations,
     without_tag_blocks,
 )
-from rpc_agent.compaction.ledger import Ledger, fitted, ledger_budget, ledger_material, recorded_ledger
-from rpc_agent.compaction.ledger_text import ledger_block, without_ledger
+from rpc_agent.compaction.ledger import Ledger, ledger_budget, ledger_material, recorded_ledger
+from rpc_agent.compaction.ledger_text import ledger_block, ledger_within, without_ledger
 from rpc_agent.compaction.policy import CompactionBudget, Limits, limits
 from rpc_agent.compaction.shrink import Shrunk, is_shrinking, shrink_results
 from rpc_agent.compaction.transcript import transcript_parts
@@ -34,8 +34,10 @@ _HISTORY_SHARE, _PREFIX_SHARE = 0.8, 0.5
 """Of the reserved tokens: the notes must leave room for the answer that the reserve is there for."""
 _EXPECTED_NOTES, _EXPECTED_SHARE = 800, 0.1
 """How long notes turn out: headings and the few facts of any session, and about a tenth of a long one."""
-_OVERFLOW_GOAL = 0.75
-"""After a refusal the estimate is not to be trusted: what was too much must become clearly less."""
+_KEPT_AFTER_REFUSAL = 0.75
+"""After a refusal the counts are not to be trusted: what is kept must be clearly less than what was too much."""
+_LEAST_SCALE, _MOST_SCALE = 0.5, 3.0
+"""Reported over estimated tokens, as far as a service is believed."""
 _LEAST_FREED = 100
 """Nobody writes notes shorter than that, so a summary of less could not make anything smaller."""
 
@@ -114,7 +116,7 @@ class CompactionPlan:
 
     @property
     def ledger(self) -> Ledger:
-        return fitted(self.material, self.ledger_tokens, self.weigh)
+        return ledger_within(self.material, self.ledger_tokens, self.weigh)
 
     @property
     def ledger_tokens(self) -> int:
@@ -156,8 +158,7 @@ def plan_compaction(
     if tokens_before is None:
         tokens_before = estimate_projected(path, projection, estimate).tokens
     planner = _Planner(projection, bounds, estimate, tokens_before)
-    goal = planner.goal(must_shrink=must_shrink)
-    plan = planner.plan(bounds.keep_recent_tokens) if exact_keep else planner.fitting(goal, must_shrink=must_shrink)
+    plan = planner.plan(bounds.keep_recent_tokens) if exact_keep else planner.fitting(must_shrink=must_shrink)
     if plan is None:
         raise NothingToCompact(
             "The conversation is too short to compact: all of it lies within the most recent "
@@ -182,6 +183,11 @@ def is_bookkeeping(entry: Entry) -> bool:
     return isinstance(entry, LabelEntry | SessionInfoEntry) or is_shrinking(entry)
 
 
+def is_credible(scale: float) -> bool:
+    """Whether a service's count can be of the context that was estimated."""
+    return _LEAST_SCALE <= scale <= _MOST_SCALE
+
+
 class _Planner:
     """Plans of one context, for any amount to keep."""
 
@@ -190,37 +196,46 @@ class _Planner:
         self._projection, self._bounds, self._estimate = projection, bounds, estimate
         self._tokens_before = tokens_before
         self._scale = tokens_before / estimated if estimated else 1.0
+        # Beyond what any tokenizer does, the count is of something else: more than the estimate is not given up for it.
+        self._trust = 1.0 if is_credible(self._scale) else 1.0 / (self._scale or 1.0)
         self._steps = range_steps(projection)
         self._system = replay_system(item.message for item in projection.messages)
 
-    def goal(self, *, must_shrink: bool) -> float:
-        """The context to arrive at, in tokens."""
-        goal = float("inf") if self._bounds.threshold is None else float(self._bounds.threshold)
-        return min(goal, self._tokens_before * _OVERFLOW_GOAL) if must_shrink else goal
-
-    def fitting(self, goal: float, *, must_shrink: bool) -> CompactionPlan | None:
-        """The plan that keeps most and still arrives at `goal`: first whole turns are given up, down to one, then
-        giant results in what is left, then the beginning of the last turn.
+    def fitting(self, *, must_shrink: bool) -> CompactionPlan | None:
+        """The plan that keeps most and still arrives below the threshold: first whole turns are given up, down to one,
+        then giant results in what is left, then the beginning of the last turn.
 
         If none arrives: what one turn and its shortened results come to. None when there is nothing to summarise with
         what is configured, and keeping less would not arrive either.
         """
         first = self.plan(self._bounds.keep_recent_tokens)
-        if first is not None and first.estimated_tokens_after <= goal:
+        if first is not None and self._arrives(first, must_shrink):
             return first
-        if first is None and not must_shrink and self._tokens_before <= goal:
+        if first is None and not must_shrink and self._is_below_threshold(self._tokens_before):
             return None
-        plans = list(self._smaller())
+        # To keep less than what is configured has to be worth it.
+        plans = [
+            plan for plan in self._smaller() if first is not None or plan.freed_tokens >= _LEAST_FREED or must_shrink
+        ]
         whole = [plan for plan in plans if self._keeps_a_turn(plan)]
         within = [self.shrunk(plan) for plan in plans if not self._keeps_a_turn(plan)]
         floor = [self.shrunk(plan) for plan in whole[-1:]]
         for plan in (*whole, *floor, *within):
-            if plan.estimated_tokens_after <= goal:
+            if self._arrives(plan, must_shrink):
                 return plan
         if must_shrink:
             useful = (plan for plan in (*floor, *within) if plan.freed_tokens >= _LEAST_FREED)
             return min(useful, key=lambda plan: plan.estimated_tokens_after, default=None)
         return None if first is None else (floor or within)[0]
+
+    def _arrives(self, plan: CompactionPlan, must_shrink: bool) -> bool:
+        if not self._is_below_threshold(plan.estimated_tokens_after * self._trust):
+            return False
+        kept = sum(map(self._estimate, plan.kept_messages))
+        return not must_shrink or kept <= (kept + plan.freed_tokens) * _KEPT_AFTER_REFUSAL
+
+    def _is_below_threshold(self, tokens: float) -> bool:
+        return self._bounds.threshold is None or tokens <= self._bounds.threshold
 
     def _smaller(self) -> Iterator[CompactionPlan]:
         """Less and less is kept, beginning with what is configured."""
@@ -240,10 +255,10 @@ class _Planner:
     def shrunk(self, plan: CompactionPlan) -> CompactionPlan:
         """With giant results among what it keeps made shorter, as far as the threshold asks for it."""
         threshold = self._bounds.threshold
-        excess = plan.estimated_tokens_after - (threshold if threshold is not None else 0)
+        excess = plan.estimated_tokens_after * self._trust - (threshold if threshold is not None else 0)
         spoken = [(step.entry, step.message) for step in self._steps if step.message is not None]
         kept = spoken[len(spoken) - len(plan.kept_messages) :]
-        found = shrink_results(kept, excess / (self._scale or 1.0), self._estimate, plan.weigh)
+        found = shrink_results(kept, excess / (self._scale * self._trust or 1.0), self._estimate, plan.weigh)
         if not found:
             return plan
         messages = tuple(found[at].message if at in found else message for at, (_, message) in enumerate(kept))

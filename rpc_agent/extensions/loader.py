@@ -6,7 +6,8 @@ An extension that cannot be loaded is reported and left out; it never keeps the 
 import importlib.util
 import logging
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from importlib.metadata import entry_points
 from pathlib import Path
 
@@ -17,24 +18,53 @@ Register = Callable[[ExtensionApi], None]
 _logger = logging.getLogger(__name__)
 
 
-def load_extensions(files: Iterable[Path], folders: Iterable[Path]) -> list[ExtensionApi]:
-    """The extensions in the order in which they are asked: installed ones, those in folders, then named files."""
-    found: list[tuple[str, Callable[[], Register]]] = [(point.name, point.load) for point in entry_points(group=GROUP)]
-    for file in (*(file for folder in folders for file in _in_folder(folder)), *files):
-        found.append((file.stem, _FileRegister(file)))
-    return list(_registered(found))
+def installed_extensions() -> "Loaded":
+    """Those of installed packages, by the entry point group."""
+    return _loaded([(point.name, point.load) for point in entry_points(group=GROUP)])
 
 
-def _registered(found: Iterable[tuple[str, Callable[[], Register]]]) -> Iterator[ExtensionApi]:
+def extensions_in(folder: Path) -> "Loaded":
+    """The Python files of a folder by name; none where there is no such folder."""
+    return extension_files(_in_folder(folder))
+
+
+def extension_files(files: Iterable[Path]) -> "Loaded":
+    return _loaded([(file.stem, _FileRegister(file)) for file in files])
+
+
+@dataclass(frozen=True, slots=True)
+class LoadFault:
+    """An extension that was left out; `error` is for people."""
+
+    extension: str
+    error: str
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """Extensions in the order in which they are asked, and those that could not be loaded."""
+
+    extensions: tuple[ExtensionApi, ...] = ()
+    faults: tuple[LoadFault, ...] = ()
+
+    def then(self, later: "Loaded") -> "Loaded":
+        return Loaded(self.extensions + later.extensions, self.faults + later.faults)
+
+
+def _loaded(found: Iterable[tuple[str, Callable[[], Register]]]) -> Loaded:
+    loaded: list[ExtensionApi] = []
+    faults: list[LoadFault] = []
     for name, load in found:
         api = ExtensionApi(name)
         try:
             load()(api)
-        except Exception:
+        except (Exception, SystemExit) as error:
             # The extension boundary: whatever is wrong in somebody's file, the server starts.
             _logger.exception("the extension %s could not be loaded and is left out", name)
+            faults.append(LoadFault(name, f"it could not be loaded: {type(error).__name__}: {error}"))
         else:
-            yield api
+            loaded.append(api)
+    return Loaded(tuple(loaded), tuple(faults))
 
 
 def _in_folder(folder: Path) -> list[Path]:

@@ -3,21 +3,43 @@ and passed over; only a failing `tool_call` hook counts as a refusal, because it
 """
 
 import copy
-import inspect
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
 import anyio
 
-from rpc_agent.extensions.api import ExtensionApi
+from rpc_agent.extensions.api import ASKED, Asked, ExtensionApi
+from rpc_agent.extensions.calling import call_handler
 from rpc_agent.extensions.hooks import BadAnswer, HookName
 
 HOOK_SECONDS = 30.0
 """Long enough for a question to a service, short enough that nobody thinks the agent is dead."""
 A = TypeVar("A")
 _logger = logging.getLogger(__name__)
+_LIMIT: ContextVar[anyio.CancelScope | None] = ContextVar("limit", default=None)
+
+
+class HookFailed(Exception):
+    """A source could not answer; the message says why, for people."""
+
+
+@contextmanager
+def unhurried() -> Iterator[None]:
+    """While a person thinks, the hook that asked them is not out of time."""
+    scope = _LIMIT.get()
+    if scope is None:
+        yield
+        return
+    began, deadline = anyio.current_time(), scope.deadline
+    scope.deadline = float("inf")
+    try:
+        yield
+    finally:
+        scope.deadline = deadline + anyio.current_time() - began
 
 
 class HookSource(Protocol):
@@ -34,10 +56,14 @@ class HookSource(Protocol):
 
 
 class PythonExtension:
-    """A HookSource made of an extension's handlers; the last one that answers counts."""
+    """A HookSource made of an extension's handlers; the last one that answers counts.
 
-    def __init__(self, api: ExtensionApi) -> None:
+    `asked` is what the extension may learn of the session it is asked for.
+    """
+
+    def __init__(self, api: ExtensionApi, asked: Asked | None = None) -> None:
         self._api = api
+        self._asked = asked
 
     @property
     def name(self) -> str:
@@ -48,11 +74,14 @@ class PythonExtension:
 
     async def ask(self, hook: HookName, event: dict[str, Any]) -> object:
         answer: object = None
-        for handler in self._api.handlers.get(hook, ()):
-            # A copy each: what a handler does to its event is its own affair.
-            given = handler(copy.deepcopy(event))
-            given = await given if inspect.isawaitable(given) else given
-            answer = answer if given is None else given
+        token = ASKED.set(self._asked)
+        try:
+            for handler in self._api.handlers.get(hook, ()):
+                # A copy each: what a handler does to its event is its own affair.
+                given = await call_handler(handler, copy.deepcopy(event))
+                answer = answer if given is None else given
+        finally:
+            ASKED.reset(token)
         return answer
 
 
@@ -93,23 +122,27 @@ class HookRunner:
         return any(source.hears(hook) for source in self._sources())
 
     async def ask_each(
-        self, hook: HookName, event: Mapping[str, Any], read: Callable[[object], A | None]
+        self,
+        hook: HookName,
+        event: Mapping[str, Any],
+        read: Callable[[object], A | None],
+        *,
+        ends: Callable[[A], bool] = lambda answer: False,
     ) -> Sequence[A]:
-        """Everybody's answers to the same event, in order, without the silent."""
-        answers = []
+        """Everybody's answers to the same event, in order, without the silent; none is asked after one that `ends`."""
+        answers: list[A] = []
         for source in self._sources():
             answered = await self._ask(source, hook, dict(event), read)
             if answered is not None and answered.value is not None:
                 answers.append(answered.value)
+                if ends(answered.value):
+                    break
         return answers
 
     async def first(self, hook: HookName, event: Mapping[str, Any], read: Callable[[object], A | None]) -> A | None:
         """The first answer; those behind it are not asked."""
-        for source in self._sources():
-            answered = await self._ask(source, hook, dict(event), read)
-            if answered is not None and answered.value is not None:
-                return answered.value  # type: ignore[no-any-return]
-        return None
+        answers = await self.ask_each(hook, event, read, ends=lambda answer: True)
+        return answers[0] if answers else None
 
     async def chain(
         self,
@@ -151,12 +184,18 @@ class HookRunner:
         if not source.hears(hook):
             return None
         try:
-            with anyio.fail_after(self._seconds):
-                return Answered(source.name, read(await source.ask(hook, event)))
+            with anyio.fail_after(self._seconds) as scope:
+                token = _LIMIT.set(scope)
+                try:
+                    return Answered(source.name, read(await source.ask(hook, event)))
+                finally:
+                    _LIMIT.reset(token)
         except TimeoutError:
             return self._fault(source, hook, f"it did not answer within {self._seconds:g} s")
         except BadAnswer as error:
             return self._fault(source, hook, f"its answer cannot be used: {error}")
+        except HookFailed as error:
+            return self._fault(source, hook, str(error))
         except Exception as error:
             # The extension boundary: somebody else's code, whatever it does, does not end the run.
             _logger.exception("the hook %s of %s failed", hook, source.name)

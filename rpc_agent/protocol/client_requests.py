@@ -248,7 +248,7 @@ _ROWS = (
         DoneResult,
         "fileSystem.write",
         _FILE_SECONDS,
-        "the model is told that the file was not written",
+        "the file is written to the disk",
         "Write a file through the editor.",
     ),
     ClientRequest(

@@ -42,15 +42,18 @@ class Pieces(Generic[PieceT]):
     def of(self, messages: Sequence[ModelMessage], encode: Callable[[ModelMessage], PieceT]) -> Sequence[PieceT]:
         """`encode` makes the piece of a message that is new; it must be the same function each time.
 
-        `messages` is kept and must not change; the pieces are good until the next call.
+        The pieces are good until the next call.
         """
         same = _common_beginning(self._messages, messages)
         known = {id(self._messages[at]): self._made[at] for at in range(same, len(self._made))}
-        del self._made[same:]
+        added = []
         for at in range(same, len(messages)):
             piece = known.get(id(messages[at]))
-            self._made.append(encode(messages[at]) if piece is None else piece)
-        self._messages, self.unchanged = messages, same
+            added.append(encode(messages[at]) if piece is None else piece)
+        self._made[same:] = added
+        # A plain list belongs to the caller, who may go on changing it.
+        self._messages = messages if isinstance(messages, SharesItsBeginning) else tuple(messages)
+        self.unchanged = same
         return self._made
 
 

@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from rpc_agent.agent.abort import Abort
 from rpc_agent.agent.inbox import QueuedMessage
 from rpc_agent.agent.model_step import Answer
+from rpc_agent.compaction.plan import is_credible
 from rpc_agent.compaction.policy import (
     CheckPoint,
     Compact,
@@ -126,12 +127,16 @@ class AutoCompaction:
     def _is_out_of_reach(self) -> bool:
         """Whether system prompt and tools alone are above the threshold, by the ruler of the context's size."""
         threshold, tokens = self._compactor.threshold(), self._context.tokens()
-        return threshold is not None and tokens > threshold and self._fixed_tokens(tokens) > threshold
+        if threshold is None or tokens <= threshold or not is_credible(self._scale(tokens)):
+            return False
+        return self._fixed_tokens(tokens) > threshold
 
     def _fixed_tokens(self, tokens: int) -> int:
-        fixed = self._context.system_tokens()
+        return round(self._context.system_tokens() * self._scale(tokens))
+
+    def _scale(self, tokens: int) -> float:
         estimated = estimate_afresh((item.message for item in self._log.projection.messages), self._context.estimate)
-        return round(fixed * tokens / estimated) if estimated else fixed
+        return tokens / estimated if estimated else 1.0
 
     def _give_up(self) -> None:
         model, threshold, tokens = self._models.model, self._compactor.threshold(), self._context.tokens()

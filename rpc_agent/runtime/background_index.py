@@ -19,7 +19,9 @@ async def index_in_background(session: LiveSession) -> None:
     store = session.log.store
     name = store.session_name
     try:
-        while session.runs.is_running or await store.index_some(_SLICE_SECONDS):
+        while True:
+            if not session.runs.is_running and not await store.index_some(_SLICE_SECONDS):
+                break
             await anyio.sleep(_REST_SECONDS)
     except StorageFailed as error:
         # The session goes on with its tail; who asks for an older entry gets this error.

@@ -5,6 +5,7 @@ from typing import Protocol
 
 from rpc_agent.runtime.events import (
     BashExecutionUpdate,
+    ExtensionError,
     ModelChanged,
     SessionEvent,
     SessionInfoChanged,
@@ -16,6 +17,7 @@ from rpc_agent.runtime.events import (
 
 _OF_NO_RUN = (
     BashExecutionUpdate,
+    ExtensionError,
     ModelChanged,
     SessionInfoChanged,
     SummarizationRetryScheduled,
@@ -23,7 +25,8 @@ _OF_NO_RUN = (
     SummarizationRetryFinished,
     ThinkingLevelChanged,
 )
-"""What the user does beside a run belongs to none, and the retries of a summary belong to its compaction."""
+"""What the user does beside a run belongs to none, the retries of a summary belong to its compaction, and a fault of
+an extension's to the extension."""
 
 
 class Listener(Protocol):

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
 PermissionAnswer = Literal["allow_once", "allow_always", "reject_once", "reject_always", "unanswered"]
+NoticeLevel = Literal["info", "warning", "error"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,6 +46,8 @@ class ClientPort(Protocol):
     @property
     def writes_files(self) -> bool: ...
     @property
+    def shows_ui(self) -> bool: ...
+    @property
     def hooks(self) -> frozenset[str]: ...
     @property
     def tools(self) -> Sequence[LentTool]: ...
@@ -67,6 +70,18 @@ class ClientPort(Protocol):
         """Whether the client wrote it; else the caller does."""
         ...
 
+    async def ui_select(self, session_id: str, title: str, options: Sequence[str]) -> str | None:
+        """The option that was chosen; None when none was, or nobody answered."""
+        ...
+
+    async def ui_confirm(self, session_id: str, title: str, message: str | None) -> bool: ...
+
+    async def ui_input(
+        self, session_id: str, title: str, placeholder: str | None, value: str | None
+    ) -> str | None: ...
+
+    async def ui_notify(self, session_id: str, level: NoticeLevel, message: str) -> None: ...
+
 
 class ClientFailed(Exception):
     """The client refused, answered nonsense, was too slow or is gone; the message says which, for a model to read."""
@@ -78,6 +93,7 @@ class NoClient:
     answers_permissions = False
     reads_files = False
     writes_files = False
+    shows_ui = False
     hooks: frozenset[str] = frozenset()
     tools: Sequence[LentTool] = ()
 
@@ -97,3 +113,15 @@ class NoClient:
 
     async def write_file(self, path: str, content: str) -> bool:
         return False
+
+    async def ui_select(self, session_id: str, title: str, options: Sequence[str]) -> str | None:
+        return None
+
+    async def ui_confirm(self, session_id: str, title: str, message: str | None) -> bool:
+        return False
+
+    async def ui_input(self, session_id: str, title: str, placeholder: str | None, value: str | None) -> str | None:
+        return None
+
+    async def ui_notify(self, session_id: str, level: NoticeLevel, message: str) -> None:
+        return None

@@ -21,7 +21,9 @@ from rpc_agent.conversation.json_values import JsonObject
 from rpc_agent.conversation.messages import user_message
 from rpc_agent.conversation.models import Model, split_ref
 from rpc_agent.errors import CompactionCancelled, CompactionFailed, RequestError, StorageFailed
+from rpc_agent.extensions.hooks import Cancel, OwnCompaction
 from rpc_agent.providers.base import ChatModel
+from rpc_agent.runtime.compaction_hooks import CompactionEnded, CompactionHooks
 from rpc_agent.runtime.events import (
     CompactionEnd,
     CompactionProgress,
@@ -83,6 +85,7 @@ class Compactor:
         settings: Callable[[], CompactionSettings],
         make_caller: MakeCaller,
         identity: SystemIdentity,
+        hooks: CompactionHooks,
         emit: Callable[[SessionEvent], None],
     ) -> None:
         self._log = log
@@ -91,6 +94,7 @@ class Compactor:
         self._settings = settings
         self._make_caller = make_caller
         self._identity = identity
+        self._hooks = hooks
         self._emit = emit
         self._active: Abort | None = None
         self._idle = anyio.Event()
@@ -184,12 +188,16 @@ class Compactor:
         status: CompactionStatus = "cancelled"
         done: Compacted | None = None
         message: str | None = None
+        outcome: CompactionOutcome | OwnCompaction | None = None
         self._emit(CompactionStart(compaction_id, reason))
         try:
-            outcome = await self._ask(plan, replace(options, fallback=fallback), compaction_id, aborts)
+            asked = replace(options, fallback=fallback)
+            outcome = await self._own(plan, asked, reason, aborts, will_retry=will_retry)
+            if outcome is None:
+                outcome = await self._ask(plan, asked, compaction_id, aborts)
             if outcome is None:
                 raise CompactionCancelled("The compaction was stopped. Nothing was changed.")
-            done = await self._record(outcome)
+            done = await self._record(outcome, plan.tokens_before)
             status = "completed"
             return done
         except (CompactionFailed, StorageFailed, RequestError) as error:
@@ -204,6 +212,37 @@ class Compactor:
             if done is not None:
                 self._announce_usage()
             self._idle.set()
+            ended = CompactionEnded(
+                reason=reason,
+                will_retry=retries,
+                from_extension=isinstance(outcome, OwnCompaction),
+                entry=done.entry if done else None,
+                aborted=status == "cancelled",
+                error_message=message,
+            )
+            await self._hooks.ended(ended, aborts)
+
+    async def _own(
+        self,
+        plan: CompactionPlan,
+        options: CompactionOptions,
+        reason: CompactionReason,
+        aborts: Sequence[Abort],
+        *,
+        will_retry: bool,
+    ) -> OwnCompaction | None:
+        """The summary of a hook, None when the model is to write it. Raises CompactionCancelled on a veto."""
+        assert self._active is not None
+        custom, own = options.custom_instructions, None
+        with ExitStack() as interruptible:
+            for abort in (*aborts, self._active):
+                interruptible.enter_context(abort.interruptible())
+            own = await self._hooks.before(
+                plan, self._settings(), reason, custom_instructions=custom, will_retry=will_retry
+            )
+        if isinstance(own, Cancel):
+            raise CompactionCancelled("An extension cancelled the compaction. Nothing was changed.")
+        return own
 
     async def _ask(
         self, plan: CompactionPlan, options: CompactionOptions, compaction_id: str, aborts: Sequence[Abort]
@@ -236,9 +275,11 @@ class Compactor:
         model = self._models.find(*split_ref(wanted))
         return model, self._models.chat_model(model)
 
-    async def _record(self, outcome: CompactionOutcome) -> Compacted:
+    async def _record(self, outcome: CompactionOutcome | OwnCompaction, tokens_before: int) -> Compacted:
         model = self._models.model
         entry_id = self._log.store.reserve_id()
+        if isinstance(outcome, OwnCompaction):
+            return await self._record_own(outcome, entry_id, tokens_before)
         fields = compaction_fields(
             outcome,
             entry_id=entry_id,
@@ -256,6 +297,16 @@ class Compactor:
         self._context.estimate.keep_only(item.message for item in self._log.projection.messages)
         await self._log.sync()
         return Compacted(entry, outcome.estimated_tokens_after)
+
+    async def _record_own(self, own: OwnCompaction, entry_id: str, tokens_before: int) -> Compacted:
+        fields = self._hooks.fields(
+            own, entry_id=entry_id, tokens_before=tokens_before, timestamp=self._identity.now_ms()
+        )
+        entry = self._log.append("compaction", fields, entry_id=entry_id)
+        assert isinstance(entry, CompactionEntry)
+        self._context.estimate.keep_only(item.message for item in self._log.projection.messages)
+        await self._log.sync()
+        return Compacted(entry, self._context.tokens())
 
     def _charge(self, usage: Any) -> None:
         """A call that was paid for nothing is recorded all the same: the bill is part of the session."""

@@ -144,6 +144,15 @@ class ContextWarning:
     fields: Mapping[str, Any]
 
 
+@dataclass(frozen=True, slots=True)
+class ExtensionError:
+    """A hook failed and was passed over; `hook` is "load" when the extension could not even be loaded."""
+
+    extension: str
+    hook: str
+    error: str
+
+
 ChangeEvent = (
     EntryAppended
     | LeafChanged
@@ -154,8 +163,9 @@ ChangeEvent = (
     | ContextUsageChanged
     | BashExecutionUpdate
     | ContextWarning
+    | ExtensionError
 )
-"""The session is not what it was."""
+"""The session, or what works for it, is not what it was."""
 
 RecoveryEvent = (
     CompactionStart

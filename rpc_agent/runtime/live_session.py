@@ -14,7 +14,7 @@ import anyio
 
 from rpc_agent.agent.abort import Abort
 from rpc_agent.context.projection import is_editable, latest_compaction
-from rpc_agent.conversation.blocks import UserBlock
+from rpc_agent.conversation.blocks import UserBlock, blocks_text, text_block
 from rpc_agent.conversation.json_values import JsonObject
 from rpc_agent.conversation.models import Model
 from rpc_agent.errors import (
@@ -37,6 +37,7 @@ from rpc_agent.runtime.model_context import ContextUsage, ModelContext
 from rpc_agent.runtime.navigator import Navigated, NavigationOptions, Navigator
 from rpc_agent.runtime.run import RunLimits
 from rpc_agent.runtime.run_control import Accepted, Behavior, LastRun, RunControl
+from rpc_agent.runtime.session_hooks import SessionHooks
 from rpc_agent.runtime.session_log import SessionLog
 from rpc_agent.runtime.session_settings import Scope, SessionSettings
 from rpc_agent.runtime.user_shell import UserShell
@@ -91,6 +92,7 @@ class SessionParts:
     auto_compaction: AutoCompaction
     settings: SessionSettings
     commands: Sequence[Command]
+    hooks: SessionHooks
     broadcast: Broadcast
     cwd: Path
     switches: Switches
@@ -153,6 +155,24 @@ class LiveSession:
         """Raises SessionBusy."""
         if self.is_occupied:
             raise SessionBusy(self._busy_with())
+
+    async def screen(
+        self, content: str | list[UserBlock], *, behavior: Behavior | None
+    ) -> str | list[UserBlock] | None:
+        """A message as hooks leave it, None when one of them handled it. Raises SessionBusy, SessionReadOnly.
+
+        To be given to `prompt`, which looks again whether it can be taken: hooks may have thought for a while.
+        """
+        self.require_writable()
+        if behavior is None:
+            self._require_free()
+        images = [] if isinstance(content, str) else [block for block in content if block["type"] == "image"]
+        answer = await self.parts.hooks.input(blocks_text(content), images)
+        if answer.handled:
+            return None
+        if answer.text is None:
+            return content
+        return [text_block(answer.text), *images] if images else answer.text
 
     def prompt(
         self,
@@ -236,7 +256,7 @@ class LiveSession:
                 raise CompactionCancelled("The compaction was stopped before it began. Nothing was changed.")
             return await self.compactor.compact("manual", options, aborts=[abort, withdrawn])
 
-    def undo_compaction(self, entry_id: str | None) -> str | None:
+    async def undo_compaction(self, entry_id: str | None) -> str | None:
         """Move the leaf above a compaction (default: the newest on the branch); returns the leaf before.
 
         The context is then what it was, and the threshold rests. Raises SessionBusy, EntryNotFound, EntryNotOnBranch,
@@ -246,8 +266,11 @@ class LiveSession:
         self._require_free()
         compaction = self._compaction(entry_id)
         previous = self.log.leaf_id
-        self.log.move_leaf(compaction.parent_id)
-        self.parts.auto_compaction.rest()
+        # Held until it is on the disk: whoever deletes the session meanwhile waits for that.
+        with self._holding():
+            self.log.move_leaf(compaction.parent_id)
+            self.parts.auto_compaction.rest()
+            await self.log.sync()
         return previous
 
     def _compaction(self, entry_id: str | None) -> CompactionEntry:

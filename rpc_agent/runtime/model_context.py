@@ -4,18 +4,18 @@ The expensive parts follow the projection as it grows: a turn converts and count
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from rpc_agent.agent.model_step import Answer
 from rpc_agent.compaction.policy import effective_window
 from rpc_agent.context.learning import Lessons, after_answer, after_refusal
 from rpc_agent.context.model_blocks import Recipient
-from rpc_agent.context.model_messages import ModelMessages
-from rpc_agent.context.projection import ProjectedMessage
+from rpc_agent.context.model_messages import ModelMessages, model_messages
+from rpc_agent.context.projection import ProjectedMessage, Projection
 from rpc_agent.context.running_estimate import RunningEstimate
 from rpc_agent.context.system_state import SystemState, system_patch
-from rpc_agent.context.tokens import SIMPLE, MessageEstimates, TokenRule, calibrated
-from rpc_agent.conversation.messages import ModelMessage, SystemMessage
+from rpc_agent.context.tokens import SIMPLE, MessageEstimates, TokenRule, calibrated, estimate_afresh
+from rpc_agent.conversation.messages import Message, ModelMessage, SystemMessage
 from rpc_agent.conversation.models import Model
 from rpc_agent.conversation.usage import input_tokens
 from rpc_agent.providers.base import ChatModel, ModelRequest
@@ -23,9 +23,13 @@ from rpc_agent.runtime.events import ContextUsageChanged, ContextWarning, Sessio
 from rpc_agent.runtime.model_choice import ModelChoice
 from rpc_agent.runtime.session_log import SessionLog
 from rpc_agent.runtime.toolbox import SessionToolbox
+from rpc_agent.session.entries import UnknownEntry
 
 _LEAST_OUTPUT = 256
 """Asked for even when the estimate says that nothing is left: the estimate may be wrong, the service will tell."""
+
+_NO_ENTRY = UnknownEntry(id="", parent_id=None, timestamp="", raw={})
+"""Where messages come from that no entry holds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +65,7 @@ class ModelContext:
         self._log = log
         self._models = models
         self._toolbox = toolbox
+        self._rule = rule
         self._images_blocked = images_blocked
         self._sections = sections
         self._routing_id = routing_id
@@ -94,6 +99,19 @@ class ModelContext:
             routing_id=self._routing_id,
         )
         return request, chat_model
+
+    def with_messages(self, request: ModelRequest, messages: Sequence[Message]) -> ModelRequest:
+        """The request with other messages after our system prompt, checked as ours are, and counted for what they are.
+
+        System messages among them are patches of the prompt.
+        """
+        system = [item for item in self._log.projection.messages if item.message["role"] == "system"]
+        items = [*system, *(ProjectedMessage(_NO_ENTRY, message) for message in messages)]
+        if self._sent is not None:
+            count = estimate_afresh((item.message for item in items), MessageEstimates(self._rule))
+            self._sent = (self._sent[0], count)
+        converted = model_messages(Projection((), items), self._recipient(request.model))
+        return replace(request, messages=converted)
 
     def heard(self, answer: Answer, entry_id: str) -> None:
         """An answer was recorded: its usage, or its refusal, tells something about the window."""
@@ -136,10 +154,13 @@ class ModelContext:
         return [(item, self.estimate(item.message)) for item in self._log.projection.messages]
 
     def _converted(self, model: Model) -> Sequence[ModelMessage]:
-        recipient = Recipient(model.provider, model.id, model.input, self._images_blocked)
+        recipient = self._recipient(model)
         if self._conversion is None or self._conversion[0] != recipient:
             self._conversion = (recipient, ModelMessages(recipient))
         return self._conversion[1].update(self._log.projection)
+
+    def _recipient(self, model: Model) -> Recipient:
+        return Recipient(model.provider, model.id, model.input, self._images_blocked)
 
     def _lessons_of(self, model: Model | None) -> Lessons:
         return Lessons() if model is None else self._lessons.get(model.ref, Lessons())

@@ -4,7 +4,7 @@ Soft failure: an error or an abort leaves everything as it was.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import anyio
 
@@ -12,17 +12,19 @@ from rpc_agent.agent.abort import Abort
 from rpc_agent.compaction.asking import SummaryModel
 from rpc_agent.compaction.branch_summary import (
     BranchSummaryOutcome,
-    abandoned_branch,
     branch_budget,
     branch_material,
     branch_summary_fields,
     summarize_branch,
 )
+from rpc_agent.conversation.json_values import JsonObject
 from rpc_agent.conversation.messages import message_text
 from rpc_agent.errors import BranchSummaryFailed, StorageFailed
+from rpc_agent.extensions.hooks import Cancel, TreeAnswer
 from rpc_agent.runtime.events import BranchSummaryEnd, BranchSummaryStart, SessionEvent
 from rpc_agent.runtime.model_choice import ModelChoice
 from rpc_agent.runtime.model_context import ModelContext
+from rpc_agent.runtime.session_hooks import SessionHooks
 from rpc_agent.runtime.session_log import SessionLog
 from rpc_agent.runtime.summary_call import SummaryCaller
 from rpc_agent.session.entries import CustomMessageEntry, Entry, MessageEntry
@@ -49,6 +51,19 @@ class Navigated:
     summary_entry: Entry | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class _Moved:
+    """What `session_tree` is told beside what the caller gets."""
+
+    navigated: Navigated
+    from_extension: bool = False
+
+    def event(self, old_leaf_id: str | None) -> JsonObject:
+        entry = self.navigated.summary_entry
+        summary = {} if entry is None else {"summaryEntry": entry.raw, "fromExtension": self.from_extension}
+        return {"newLeafId": self.navigated.leaf_id, "oldLeafId": old_leaf_id, **summary}
+
+
 class Navigator:
     """One navigation at a time. `reserve_tokens` of the window are kept free when a branch is summarised."""
 
@@ -60,6 +75,7 @@ class Navigator:
         *,
         make_caller: Callable[[], SummaryCaller],
         reserve_tokens: Callable[[], int],
+        hooks: SessionHooks,
         emit: Callable[[SessionEvent], None],
     ) -> None:
         self._log = log
@@ -67,6 +83,7 @@ class Navigator:
         self._context = context
         self._make_caller = make_caller
         self._reserve_tokens = reserve_tokens
+        self._hooks = hooks
         self._emit = emit
         self._active: Abort | None = None
         self._idle = anyio.Event()
@@ -77,14 +94,14 @@ class Navigator:
         return self._active is not None
 
     def request_abort(self) -> bool:
-        """Stop the summary at work; False when there is none."""
+        """Stop the navigation at work; False when there is none."""
         if self._active is None:
             return False
         self._active.request()
         return True
 
     async def abort(self) -> bool:
-        """Stop the summary at work and wait for its end; whether it was stopped and not done already."""
+        """Stop the navigation at work and wait for its end; whether it was stopped and not done already."""
         if not self.request_abort():
             return False
         await self._idle.wait()
@@ -99,20 +116,68 @@ class Navigator:
         target = None if target_id is None else store.get(target_id)
         if target is not None and target.id in (store.leaf_id, _id(store.nearest_substantial())):
             return Navigated(leaf_id=store.leaf_id)
+        self._active, self._idle, self.last_was_aborted = Abort(), anyio.Event(), False
+        old_leaf_id = store.leaf_id
+        try:
+            moved = await self._move(target, options)
+            self.last_was_aborted = moved.navigated.aborted
+            if not moved.navigated.cancelled and self._hooks.is_heard("session_tree"):
+                with self._active.interruptible():
+                    await self._hooks.tell("session_tree", moved.event(old_leaf_id))
+            return moved.navigated
+        finally:
+            self._active = None
+            self._idle.set()
+
+    async def _move(self, target: Entry | None, options: NavigationOptions) -> "_Moved":
         place, editor_text = _place(target)
-        left = abandoned_branch(store.whole_branch(), [] if place is None else store.whole_branch(place)).entries
+        asks = self._hooks.is_heard("session_before_tree")
+        left = self._log.store.left_behind(place) if options.summarize or asks else []
+        answer: Cancel | TreeAnswer | None = TreeAnswer()
+        if asks:
+            answer = await self._ask_hooks(target, left, options)
+        match answer:
+            case None:
+                return _Moved(Navigated(leaf_id=self._log.leaf_id, cancelled=True, aborted=True))
+            case Cancel():
+                return _Moved(Navigated(leaf_id=self._log.leaf_id, cancelled=True))
+            case TreeAnswer():
+                options = _decided(options, answer)
+        if options.summarize and answer.summary is not None:
+            outcome = BranchSummaryOutcome(answer.summary, answer.details or {}, None)
+            entry = await self._record(outcome, place, options.label, from_hook=True)
+            moved = Navigated(leaf_id=self._log.leaf_id, editor_text=editor_text, summary_entry=entry)
+            return _Moved(moved, from_extension=True)
         if not (options.summarize and left):
             self._log.move_leaf(place)
-            self._label(target_id, options.label)
+            self._label(_id(target), options.label)
             await self._log.sync()
-            return Navigated(leaf_id=store.leaf_id, editor_text=editor_text)
-        return await self._with_summary(place, left, editor_text, options)
+            return _Moved(Navigated(leaf_id=self._log.leaf_id, editor_text=editor_text))
+        return _Moved(await self._with_summary(place, left, editor_text, options))
+
+    async def _ask_hooks(
+        self, target: Entry | None, left: Sequence[Entry], options: NavigationOptions
+    ) -> Cancel | TreeAnswer | None:
+        """None: stopped meanwhile."""
+        assert self._active is not None
+        preparation = {
+            "targetId": _id(target),
+            "oldLeafId": self._log.leaf_id,
+            "commonAncestorId": left[0].parent_id if left else self._log.leaf_id,
+            "entriesToSummarize": [entry.raw for entry in left],
+            "userWantsSummary": options.summarize,
+            "customInstructions": options.custom_instructions,
+            "replaceInstructions": options.replace_instructions,
+            "label": options.label,
+        }
+        with self._active.interruptible():
+            return await self._hooks.before_tree(preparation)
+        return None
 
     async def _with_summary(
         self, place: str | None, left: Sequence[Entry], editor_text: str | None, options: NavigationOptions
     ) -> Navigated:
         self._models.require()
-        self._active, self._idle = Abort(), anyio.Event()
         entry: Entry | None = None
         error: str | None = None
         self._emit(BranchSummaryStart())
@@ -120,19 +185,24 @@ class Navigator:
             outcome = await self._summarize(left, options)
             if outcome is None:
                 return Navigated(leaf_id=self._log.leaf_id, cancelled=True, aborted=True)
-            fields = branch_summary_fields(outcome, old_leaf_id=self._log.leaf_id)
-            entry = self._log.append_at(place, "branch_summary", fields)
-            self._label(entry.id, options.label)
-            await self._log.sync()
+            entry = await self._record(outcome, place, options.label)
         except (BranchSummaryFailed, StorageFailed) as failure:
             error = failure.message
             raise
         finally:
-            self._active = None
-            self.last_was_aborted = entry is None and error is None
-            self._emit(BranchSummaryEnd(self.last_was_aborted, entry, error))
-            self._idle.set()
+            self._emit(BranchSummaryEnd(entry is None and error is None, entry, error))
         return Navigated(leaf_id=self._log.leaf_id, editor_text=editor_text, summary_entry=entry)
+
+    async def _record(
+        self, outcome: BranchSummaryOutcome, place: str | None, label: str | None, *, from_hook: bool = False
+    ) -> Entry:
+        fields = branch_summary_fields(outcome, old_leaf_id=self._log.leaf_id)
+        if from_hook:
+            fields["fromHook"] = True
+        entry = self._log.append_at(place, "branch_summary", fields)
+        self._label(entry.id, label)
+        await self._log.sync()
+        return entry
 
     async def _summarize(self, left: Sequence[Entry], options: NavigationOptions) -> BranchSummaryOutcome | None:
         assert self._active is not None
@@ -166,6 +236,17 @@ def _place(target: Entry | None) -> tuple[str | None, str | None]:
             return target.parent_id, message_text(message)
         case _:
             return target.id, None
+
+
+def _decided(options: NavigationOptions, answer: TreeAnswer) -> NavigationOptions:
+    """The wishes of the caller, as far as no hook knew better."""
+    custom, replaces, label = answer.custom_instructions, answer.replace_instructions, answer.label
+    return replace(
+        options,
+        custom_instructions=options.custom_instructions if custom is None else custom,
+        replace_instructions=options.replace_instructions if replaces is None else replaces,
+        label=options.label if label is None else label,
+    )
 
 
 def _id(entry: Entry | None) -> str | None:

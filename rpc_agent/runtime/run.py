@@ -19,7 +19,7 @@ from rpc_agent.agent.loop import Attempt, Machinery, run_attempt
 from rpc_agent.agent.model_step import Answer
 from rpc_agent.agent.retry import GiveUp, RetryAfter, RetryPolicy, decide_retry
 from rpc_agent.conversation.blocks import blocks_text
-from rpc_agent.conversation.messages import Message, SystemMessage, ToolResultMessage, user_message
+from rpc_agent.conversation.messages import AssistantMessage, Message, SystemMessage, ToolResultMessage, user_message
 from rpc_agent.errors import ContextOverflow, StorageFailed
 from rpc_agent.providers.base import ChatModel, ModelRequest
 from rpc_agent.runtime.events import AutoRetryEnd, AutoRetryStart, QueueUpdate, SessionEvent
@@ -75,6 +75,16 @@ class Context(Protocol):
         ...
 
 
+class Hooks(Protocol):
+    """What extensions and the client have to say in a run; the last two return whether it is to go on."""
+
+    async def context(self, request: ModelRequest) -> ModelRequest: ...
+
+    async def turn_end(self, message: AssistantMessage, results: Sequence[ToolResultMessage]) -> bool: ...
+
+    async def before_settle(self, messages: Sequence[Message]) -> bool: ...
+
+
 class Run:
     """One run of one session. `abort` may be called at any time, more than once."""
 
@@ -85,6 +95,7 @@ class Run:
         log: SessionLog,
         context: Context,
         compaction: Compaction,
+        hooks: Hooks,
         machinery: Machinery,
         inbox: Inbox,
         exchanges: Exchanges,
@@ -96,6 +107,7 @@ class Run:
         self._log = log
         self._context = context
         self._compaction = compaction
+        self._hooks = hooks
         self._machinery = machinery
         self._inbox = inbox
         self._exchanges = exchanges
@@ -104,6 +116,8 @@ class Run:
         self._before_turn_end = before_turn_end
         self._first: Sequence[QueuedMessage] = ()
         self._added: list[Message] = []
+        self._said: list[Message] = []
+        """Everything of the run; `_added` is what the attempt at work added."""
         self._answer_entry_id = ""
         self._result_entry_ids: list[str] = []
         self._failed_tries = 0
@@ -195,7 +209,8 @@ class Run:
                     continue
                 return self._ending(attempt)
             self._report_giving_up(attempt, retry)
-            if await self._after_attempt(attempt) and (turns_left is None or turns_left > 0):
+            again = await self._after_attempt(attempt) or await self._before_settle(attempt)
+            if again and (turns_left is None or turns_left > 0):
                 stopping = True
                 continue
             return self._ending(attempt)
@@ -208,6 +223,15 @@ class Run:
         if self.abort_signal.requested:
             return False
         return again or (attempt.last.answer.failure is None and self.waiting(stopping=True))
+
+    async def _before_settle(self, attempt: Attempt) -> bool:
+        """Whether a hook wants another answer; never after a failure, which is for retries to mend."""
+        wanted = False
+        if not self.abort_signal.requested:
+            with self.abort_signal.interruptible():
+                wanted = await self._hooks.before_settle(self._said)
+        can = attempt.last.answer.failure is None and not attempt.turns_spent and not self.abort_signal.requested
+        return wanted and can
 
     def _ending(self, attempt: Attempt) -> RunEnding:
         message = attempt.last.answer.message
@@ -267,19 +291,26 @@ class Run:
         self._exchanges.deliver(queued, self.run_id)
         message = user_message(queued.content, timestamp=self._machinery.now_ms())
         self._log.record(message)
+        self._add(message)
+
+    def _add(self, message: Message) -> None:
         self._added.append(message)
+        self._said.append(message)
 
     def waiting(self, *, stopping: bool) -> bool:
         return self._inbox.due(stopping=stopping) > 0
 
-    def next_request(self) -> tuple[ModelRequest, ChatModel]:
-        return self._context.next_request()
+    async def next_request(self) -> tuple[ModelRequest, ChatModel]:
+        request, chat_model = self._context.next_request()
+        with self.abort_signal.interruptible():
+            request = await self._hooks.context(request)
+        return request, chat_model
 
     def record_answer(self, answer: Answer) -> None:
         entry = self._log.record_end(answer.message)
         self._answer_entry_id = entry.id
         self._result_entry_ids.clear()
-        self._added.append(answer.message)
+        self._add(answer.message)
         self._exchanges.hear(answer)
         self.last_text = blocks_text(answer.message["content"]) or self.last_text
         self._context.heard(answer, entry.id)
@@ -289,11 +320,16 @@ class Run:
 
     def record_result(self, message: ToolResultMessage) -> None:
         self._result_entry_ids.append(self._log.record(message).id)
-        self._added.append(message)
+        self._add(message)
 
-    async def end_turn(self) -> None:
+    async def end_turn(self, answer: Answer, results: Sequence[ToolResultMessage]) -> bool:
         self._before_turn_end()
+        goes_on = False
+        if not self.abort_signal.requested:
+            with self.abort_signal.interruptible():
+                goes_on = await self._hooks.turn_end(answer.message, results)
         await self._log.sync()
+        return goes_on
 
     async def between_turns(self) -> None:
         await self._compaction.between_turns(self.abort_signal)

@@ -5,10 +5,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from rpc_agent.extensions.loader import Loaded
 from rpc_agent.providers.catalog import Catalog, load_catalog
 from rpc_agent.resources.commands import Command, find_commands
 from rpc_agent.runtime.broadcast import Spawn
 from rpc_agent.runtime.client_port import ClientPort
+from rpc_agent.runtime.extension_shelf import EXTENSIONS_DIR, ExtensionShelf
 from rpc_agent.runtime.identity import SystemIdentity
 from rpc_agent.settings import Settings, is_trusted, load_settings, load_trust
 from rpc_agent.settings.files import PROJECT_DIR
@@ -30,6 +32,8 @@ class LaunchOptions:
     ephemeral: bool = False
     context_files: bool = True
     offline: bool = True
+    extensions: tuple[Path, ...] = ()
+    """Files named outright, asked last of all extensions."""
 
     def as_settings(self) -> dict[str, Any]:
         """The options that are settings, in the shape of settings.json."""
@@ -51,6 +55,7 @@ class Services:
     identity: SystemIdentity
     spawn: Spawn
     client: ClientPort
+    extensions: ExtensionShelf
 
     def settings(self, cwd: Path, *, session: Mapping[str, Any] | None = None) -> Settings:
         """The effective settings in `cwd`, read anew; `session` is what one session was told beside them.
@@ -69,6 +74,11 @@ class Services:
         project = self._trusted_project(cwd)
         own = [] if project is None else [project / PROJECT_DIR]
         return find_commands([self.launch.config_dir, *own])
+
+    def extensions_for(self, cwd: Path) -> Loaded:
+        """In the order in which they are asked; a project's own only where it is trusted."""
+        project = self._trusted_project(cwd)
+        return self.extensions.for_project(None if project is None else project / PROJECT_DIR / EXTENSIONS_DIR)
 
     def _trusted_project(self, cwd: Path) -> Path | None:
         return cwd if is_trusted(load_trust(self.launch.config_dir), cwd) else None

@@ -19,17 +19,21 @@ from rpc_agent.providers.catalog import Catalog, Choice
 from rpc_agent.resources.context_files import read_context_files
 from rpc_agent.runtime.auto_compaction import AutoCompaction
 from rpc_agent.runtime.broadcast import Broadcast
+from rpc_agent.runtime.compaction_hooks import CompactionHooks
 from rpc_agent.runtime.compactor import Compactor
 from rpc_agent.runtime.exchanges import Exchanges
 from rpc_agent.runtime.gate import PermissionGate
+from rpc_agent.runtime.lent import ClientEditor, ClientPerson, lent_tools
 from rpc_agent.runtime.live_session import LiveSession, SessionParts, Switches
 from rpc_agent.runtime.model_choice import ModelChoice
 from rpc_agent.runtime.model_context import ModelContext
 from rpc_agent.runtime.navigator import Navigator
 from rpc_agent.runtime.run import Run
 from rpc_agent.runtime.run_control import RunControl
+from rpc_agent.runtime.run_hooks import RunHooks
 from rpc_agent.runtime.services import Services
 from rpc_agent.runtime.session_history import SessionHistory
+from rpc_agent.runtime.session_hooks import SessionHooks
 from rpc_agent.runtime.session_log import SessionLog
 from rpc_agent.runtime.session_settings import SessionSettings
 from rpc_agent.runtime.summary_call import SummaryCaller
@@ -96,8 +100,13 @@ class _Assembly:
         self.models = ModelChoice(catalog, wishes.choice, thinking_level=wishes.thinking_level)
         self.environment = child_environment(services.environment, catalog.secret_variables(), settings.shell.pass_env)
         self.commands = services.commands(cwd)
+        self.hooks = self._hooks()
+        self.compaction_hooks = CompactionHooks(self.hooks, self.log, self.models)
         self.toolbox = self._toolbox()
         self.context = self._context(store.session_id)
+        self.run_hooks = RunHooks(
+            self.hooks, self.compaction_hooks, self.log, self.context, now_ms=self.identity.now_ms, emit=self.emit
+        )
         self.inbox = Inbox(settings.steering_mode, settings.follow_up_mode)
         self.exchanges = Exchanges()
         self.shell = UserShell(
@@ -122,6 +131,7 @@ class _Assembly:
             settings=self._compaction_settings,
             make_caller=self._caller,
             identity=self.identity,
+            hooks=self.compaction_hooks,
             emit=self.emit,
         )
         auto = AutoCompaction(
@@ -153,9 +163,22 @@ class _Assembly:
                 auto_compaction=auto,
                 settings=self.held,
                 commands=self.commands,
+                hooks=self.hooks,
                 cwd=self.cwd,
                 switches=self.switches,
             )
+        )
+
+    def _hooks(self) -> SessionHooks:
+        found = self.services.extensions_for(self.cwd)
+        session_id, client = self.log.store.session_id, self.services.client
+        return SessionHooks(
+            found.extensions,
+            client,
+            session_id,
+            self.emit,
+            person=ClientPerson(client, session_id),
+            unloaded=found.faults,
         )
 
     def _toolbox(self) -> SessionToolbox:
@@ -178,6 +201,9 @@ class _Assembly:
             gate,
             cwd=self.cwd,
             environment=self.environment,
+            hooks=self.hooks,
+            lent=lambda: lent_tools(self.services.client, self.log.store.session_id),
+            editor=ClientEditor(self.services.client),
             is_offered=lambda name: name != HISTORY or self._is_compacted(),
         )
 
@@ -224,6 +250,7 @@ class _Assembly:
             self.context,
             make_caller=lambda: self._caller(*self.models.require(), lambda count: None, None),
             reserve_tokens=lambda: self.settings.branch_summary_reserve_tokens,
+            hooks=self.hooks,
             emit=self.emit,
         )
 
@@ -249,6 +276,7 @@ class _Assembly:
             log=self.log,
             context=self.context,
             compaction=auto,
+            hooks=self.run_hooks,
             machinery=Machinery(
                 toolbox=self.toolbox,
                 abort=Abort(),

@@ -27,9 +27,10 @@ sys.exit(main(sys.argv[2]))
 class SessionHistory:
     """Implements `PastEntries`. Asks for what is in the file now, the branch that was left included."""
 
-    def __init__(self, store: SessionStore, environment: Mapping[str, str]) -> None:
+    def __init__(self, store: SessionStore, environment: Mapping[str, str], *, seconds: float = _SECONDS) -> None:
         self._store = store
         self._environment = environment
+        self._seconds = seconds
 
     async def search(self, query: str, limit: int) -> Sequence[PastEntry]:
         return await self._ask(query=query, entry_id=None, limit=limit)
@@ -45,12 +46,12 @@ class SessionHistory:
         command = [sys.executable, "-I", "-X", "utf8", "-c", _START, root, question.to_argument()]
         lines = b"" if on_disk else b"".join(write_json(entry.raw) + b"\n" for entry in self._store.entries().entries)
         try:
-            with anyio.fail_after(_SECONDS):
+            with anyio.fail_after(self._seconds):
                 # Killed when the call is cancelled or takes too long.
                 done = await anyio.run_process(command, input=lines, check=False, env=self._environment)
         except TimeoutError as error:
             raise ToolFailure(
-                f"The search took more than {_SECONDS:g} s and was stopped. Search for plain words."
+                f"The search took more than {self._seconds:g} s and was stopped. Search for plain words."
             ) from error
         if done.returncode != 0:
             raise ToolFailure("The session could not be searched. Search for plain words, or read the files again.")

@@ -11,7 +11,7 @@ from rpc_agent.context.projection import Projection, Projector
 from rpc_agent.conversation.messages import Message
 from rpc_agent.runtime.events import EntryAppended, LeafChanged, SessionEvent
 from rpc_agent.session.entries import LEAF_MARKER, Entry
-from rpc_agent.storage.session_store import SessionStore
+from rpc_agent.storage.session_store import Draft, SessionStore
 
 Emit = Callable[[SessionEvent], None]
 
@@ -46,6 +46,12 @@ class SessionLog:
         self._projector.append(entry)
         self._emit(EntryAppended(entry))
         return entry
+
+    def append_many(self, drafts: Sequence[Draft], ids: Sequence[str | None] = ()) -> None:
+        """Append at the leaf, all of them or, on an error, none. `ids` are reserved ones, None: draw one."""
+        for entry in self.store.append_many(drafts, ids=ids):
+            self._projector.append(entry)
+            self._emit(EntryAppended(entry))
 
     def record(self, message: Message) -> Entry:
         """A message that comes whole: start, entry, end."""

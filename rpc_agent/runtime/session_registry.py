@@ -5,6 +5,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+import anyio
+
 from rpc_agent.conversation.models import THINKING_LEVELS
 from rpc_agent.errors import InvalidValue, NoModel, SessionNotFound
 from rpc_agent.providers.catalog import Catalog, Choice
@@ -44,6 +46,7 @@ class SessionRegistry:
     def __init__(self, services: Services) -> None:
         self._services = services
         self._open: dict[str, LiveSession] = {}
+        self._closing: dict[LiveSession, anyio.Event] = {}
 
     def __iter__(self) -> Iterator[LiveSession]:
         return iter(tuple(self._open.values()))
@@ -144,7 +147,17 @@ class SessionRegistry:
     async def close(self, session: LiveSession) -> None:
         """Stop what it does and give its file free."""
         self._open.pop(session.session_id, None)
-        await session.close()
+        closed = self._closing[session] = anyio.Event()
+        try:
+            await session.close()
+        finally:
+            del self._closing[session]
+            closed.set()
+
+    async def closed(self) -> None:
+        """Returns when the sessions that are being closed have given their files free."""
+        for closed in tuple(self._closing.values()):
+            await closed.wait()
 
     def _assemble(self, store: SessionStore, wanted: NewSession, cwd: Path, settings: Settings) -> LiveSession:
         catalog = self._services.catalog(cwd)

@@ -15,6 +15,7 @@ class ClientCapabilities:
         self.answers_permissions = _offered(self._raw.get("permissions"))
         self.reads_files = _offered(files.get("read"))
         self.writes_files = _offered(files.get("write"))
+        self.shows_ui = _offered(self._raw.get("ui"))
         self.hooks = frozenset(_texts(self._raw.get("hooks")))
         self.tools = [tool for each in _list(self._raw.get("tools")) if (tool := _tool(each)) is not None]
         """(name, description, input schema) each."""

@@ -16,6 +16,7 @@ from rpc_agent.runtime.client_port import (
     ClientFailed,
     LentResult,
     LentTool,
+    NoticeLevel,
     PermissionAnswer,
     PermissionQuestion,
 )
@@ -48,6 +49,10 @@ class WireClient:
     @property
     def writes_files(self) -> bool:
         return self._capabilities().writes_files
+
+    @property
+    def shows_ui(self) -> bool:
+        return self._capabilities().shows_ui
 
     @property
     def hooks(self) -> frozenset[str]:
@@ -104,6 +109,37 @@ class WireClient:
             return False
         return True
 
+    # For extensions in Python: whatever goes wrong, their question has its safe answer.
+
+    async def ui_select(self, session_id: str, title: str, options: Sequence[str]) -> str | None:
+        offered = [{"id": str(number), "label": label} for number, label in enumerate(options)]
+        answer = await self._ask_person("ui_select", {"sessionId": session_id, "title": title, "options": offered})
+        chosen = None if answer is None else answer.option_id
+        return next((label for number, label in enumerate(options) if str(number) == chosen), None)
+
+    async def ui_confirm(self, session_id: str, title: str, message: str | None) -> bool:
+        params = {"sessionId": session_id, "title": title, **_given(message=message)}
+        answer = await self._ask_person("ui_confirm", params)
+        return answer is not None and answer.confirmed is True
+
+    async def ui_input(self, session_id: str, title: str, placeholder: str | None, value: str | None) -> str | None:
+        params = {"sessionId": session_id, "title": title, **_given(placeholder=placeholder, value=value)}
+        answer = await self._ask_person("ui_input", params)
+        return None if answer is None or answer.cancelled or answer.text is None else str(answer.text)
+
+    async def ui_notify(self, session_id: str, level: NoticeLevel, message: str) -> None:
+        await self._ask_person("ui_notify", {"sessionId": session_id, "level": level, "message": message})
+
+    async def _ask_person(self, name: str, params: Mapping[str, Any]) -> Any:
+        """The answer; None without the capability, and when the client failed."""
+        if not self.shows_ui:
+            return None
+        try:
+            return await self._ask(name, params)
+        except ClientFailed as failure:
+            _logger.warning("%s: %s", name, failure)
+            return None
+
     async def _ask(self, name: str, params: Mapping[str, Any]) -> Any:
         """The answer as the row's result model. Raises ClientFailed."""
         row = CLIENT_REQUESTS[name]
@@ -119,3 +155,7 @@ class WireClient:
             raise ClientFailed(f"the client did not answer within {row.timeout:g} s") from error
         except Disconnected as error:
             raise ClientFailed("the client can no longer answer") from error
+
+
+def _given(**fields: str | None) -> dict[str, str]:
+    return {name: value for name, value in fields.items() if value is not None}

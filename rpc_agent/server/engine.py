@@ -11,6 +11,7 @@ from rpc_agent.platform import paths
 from rpc_agent.platform.process_tree import kill_live_trees
 from rpc_agent.rpc.calls import Handler
 from rpc_agent.rpc.peer import Peer
+from rpc_agent.runtime.extension_shelf import ExtensionShelf
 from rpc_agent.runtime.identity import SystemIdentity
 from rpc_agent.runtime.services import LaunchOptions, Services
 from rpc_agent.runtime.session_registry import SessionRegistry
@@ -37,12 +38,14 @@ class Engine:
         spawn: Callable[[Callable[[], Awaitable[None]]], None],
         environment: Mapping[str, str],
     ) -> None:
+        launch = _launch(options, environment)
         services = Services(
-            launch=_launch(options, environment),
+            launch=launch,
             environment=dict(environment),
             identity=SystemIdentity(),
             spawn=spawn,
             client=WireClient(peer, capabilities),
+            extensions=ExtensionShelf(launch.config_dir, launch.extensions),
         )
         self.registry = SessionRegistry(services)
         self.connection = Connection(peer, self.registry, capabilities)
@@ -88,4 +91,5 @@ def _launch(options: ServeOptions, environment: Mapping[str, str]) -> LaunchOpti
         ephemeral=options.ephemeral,
         context_files=options.context_files,
         offline=options.offline,
+        extensions=tuple(Path(file).expanduser().absolute() for file in options.extensions),
     )

@@ -33,6 +33,7 @@ from rpc_agent.runtime.events import (
     ContextUsageChanged,
     ContextWarning,
     EntryAppended,
+    ExtensionError,
     LeafChanged,
     ModelChanged,
     QueueUpdate,
@@ -109,6 +110,8 @@ def _change_notification(event: ChangeEvent) -> tuple[str, Fields]:
             return "bash_execution_update", {"delta": delta, **_present(requestId=request_id)}
         case ContextWarning(kind, fields):
             return "context_warning", {"kind": kind, **fields}
+        case ExtensionError(extension, hook, error):
+            return "extension_error", {"extension": extension, "hook": hook, "error": error}
         case _:
             assert_never(event)
 

@@ -20,6 +20,8 @@ class ServeOptions(NamedTuple):
     ephemeral: bool = False
     context_files: bool = True
     offline: bool = True
+    extensions: tuple[str, ...] = ()
+    """Python files to load, beside those that are installed or lie in the configuration."""
     framing: Literal["lines", "headers"] | None = None
     """None: the first line decides."""
     max_message_bytes: int = DEFAULT_MAX_MESSAGE_BYTES

@@ -203,7 +203,7 @@ def _without_cycles(links: dict[str, str | None]) -> list[tuple[str, str | None]
             at = links.get(at)
         if at is not None and at in trail:
             # Cut at the first of the cycle in the file, so that nothing of it is out of reach.
-            ring = list(trail)[list(trail).index(at) :]
-            cut.add(start if start in ring else at)
+            ring = set(list(trail)[list(trail).index(at) :])
+            cut.add(next(entry_id for entry_id in links if entry_id in ring))
         rooted.update(trail)
     return [(entry_id, None if entry_id in cut else parent) for entry_id, parent in links.items()]

@@ -28,6 +28,9 @@ class EntryIndex:
         self._table = _empty_table(_FIRST_TABLE)
         self._last_id: str | None = None
         self._counts: array[int] | None = None
+        self._forward: set[int] = set()
+        self.cuts: set[int] = set()
+        """Where cycles are cut, once `cut_cycles` looked for them: the first of each in the file is a root."""
 
     def __len__(self) -> int:
         return len(self.offsets)
@@ -45,7 +48,8 @@ class EntryIndex:
         self._counts = None
         self._last_id = entry_id
         if known is not None:
-            self.offsets[known], self.parents[known] = offset, parent
+            self.offsets[known] = offset
+            self.hang(known, parent)
             return known
         position = len(self.offsets)
         self.offsets.append(offset)
@@ -61,6 +65,23 @@ class EntryIndex:
         """The position of an entry, None when it is not there."""
         return next((at for at in self._candidates(_key(entry_id)) if self._id_at(at) == entry_id), None)
 
+    def hang(self, position: int, parent: int) -> None:
+        """Note the parent of an entry once it is known."""
+        self.parents[position] = parent
+        if parent >= position:
+            # Only with such a link can there be a cycle.
+            self._forward.add(position)
+
+    def cut_cycles(self) -> None:
+        for start in self._forward:
+            trail: dict[int, None] = {}
+            at = start
+            while at >= 0 and at not in trail:
+                trail[at] = None
+                at = self.parents[at]
+            if at == start:
+                self.cuts.add(min(trail))
+
     def child_counts(self) -> "array[int]":
         """How many entries hang from each position."""
         if self._counts is None:
@@ -68,6 +89,8 @@ class EntryIndex:
             for parent in self.parents:
                 if parent >= 0:
                     counts[parent] += 1
+            for position in self.cuts:
+                counts[self.parents[position]] -= 1
             self._counts = counts
         return self._counts
 
@@ -80,12 +103,12 @@ class EntryIndex:
             for at in range(start, end):
                 if left == len(found):
                     return sorted(found)
-                if self.parents[at] == position:
+                if self.parents[at] == position and at not in self.cuts:
                     found.append(at)
         return sorted(found)
 
     def roots(self) -> list[int]:
-        return [at for at, parent in enumerate(self.parents) if parent < 0 or parent == at]
+        return [at for at, parent in enumerate(self.parents) if parent < 0 or at in self.cuts]
 
     def _parent_position(self, parent_id: str | None) -> int:
         if parent_id is None:

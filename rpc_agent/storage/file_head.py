@@ -104,6 +104,11 @@ class FileHead:
         self.complete()
         return self._reader.lost
 
+    def size(self) -> int:
+        """How many entries there are."""
+        self.complete()
+        return len(self.index)
+
     # By position.
 
     def id_at(self, position: int) -> str:
@@ -121,13 +126,20 @@ class FileHead:
 
     def is_on_path(self, entry_id: str, leaf_id: str) -> bool:
         """Whether `entry_id` is `leaf_id` or above it, found without reading the entries between."""
-        wanted, at = self.position_of(entry_id), self.position_of(leaf_id)
-        steps = len(self.index)
-        while at is not None and at >= 0 and steps > 0:
-            if at == wanted:
-                return True
-            at, steps = self.index.parents[at], steps - 1
-        return False
+        wanted, marks = self.position_of(entry_id), bytearray(len(self.index))
+        self.mark_path(leaf_id, marks)
+        return wanted is not None and bool(marks[wanted])
+
+    def mark_path(self, leaf_id: str, marks: bytearray) -> str | None:
+        """Set the byte of each position that is `leaf_id` or above it, up to one that is set already.
+
+        Gives the id of the last that was set; None when none was.
+        """
+        top, at = None, self.position_of(leaf_id)
+        while at is not None and at >= 0 and not marks[at]:
+            marks[at] = 1
+            top, at = at, self.index.parents[at]
+        return None if top is None else self.id_at(top)
 
     def _raw_at(self, position: int, *, exact: bool = False) -> JsonObject:
         with self._working, storage_errors(self._path):
@@ -181,7 +193,7 @@ class FileHead:
         for position, (parent_id, after_loss) in self._orphans.items():
             found = self.index.find(parent_id)
             if found is not None:
-                self.index.parents[position] = found
+                self.index.hang(position, found)
                 continue
             self.strays.setdefault(parent_id, []).append(position)
             if after_loss and position > 0:
@@ -191,6 +203,7 @@ class FileHead:
             self._scanner.close()
             self._scanner = None
         # Here, where it costs nobody anything: the first question would have to wait for it.
+        self.index.cut_cycles()
         self.index.child_counts()
         self.is_complete = True
 

@@ -5,6 +5,7 @@ holds everything up meanwhile.
 """
 
 import re
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from mmap import mmap
@@ -73,11 +74,11 @@ def read(data: bytes | mmap, entry_id: str, count: int) -> list[Found]:
 
 
 def _finder(query: str) -> Finder:
-    words = [word.casefold() for word in query.split()]
+    words = [word.lower() for word in query.split()]
 
     def find_words(text: str) -> int:
-        folded = text.casefold()
-        places = [folded.find(word) for word in words]
+        lowered = text.lower()
+        places = [lowered.find(word) for word in words]
         return -1 if not words or min(places) < 0 else min(places)
 
     regex = _regex(query)
@@ -95,7 +96,10 @@ def _regex(query: str) -> "re.Pattern[str] | None":
     if not _SPECIAL.search(query):
         return None
     try:
-        return re.compile(query, re.IGNORECASE | re.MULTILINE)
+        with warnings.catch_warnings():
+            # What a later Python might read otherwise is no concern of a model's pattern.
+            warnings.simplefilter("ignore")
+            return re.compile(query, re.IGNORECASE | re.MULTILINE)
     except (re.error, OverflowError, RecursionError):
         return None
 

@@ -224,16 +224,38 @@ class SessionStore:
 
     def is_on_branch(self, entry_id: str) -> bool:
         """Whether an entry lies on the path to the leaf, found without reading what the path is made of."""
-        walked: set[str] = set()
-        at = self._leaf_id
-        while at is not None and at not in walked:
-            if at == entry_id:
-                return True
-            if not self._tree.has(at):
-                return self._head is not None and self._head.is_on_path(entry_id, at)
-            walked.add(at)
-            at = self._tree.parent_of(self._tree.get(at))
-        return False
+        return self._on_path_to(self._leaf_id)(entry_id)
+
+    def left_behind(self, place: str | None) -> list[Entry]:
+        """What of the path to the leaf is not on the path to `place`, oldest first; only that is read."""
+        is_shared = self._on_path_to(place)
+        path = self._tree.path(self._leaf_id, is_enough=lambda entry: is_shared(entry.id))
+        return path[1:] if path and is_shared(path[0].id) else path
+
+    def _on_path_to(self, leaf_id: str | None) -> Callable[[str], bool]:
+        """Whether an id is on that path, answered from memory and the index."""
+        near: set[str] = set()
+        marks = bytearray()
+        head, at = self._head, leaf_id
+        while at is not None and at not in near:
+            if self._tree.has(at):
+                near.add(at)
+                at = self._tree.parent_of(self._tree.get(at))
+            elif head is not None:
+                # The front may lead back into the tail, in files whose children stand before their parents.
+                marks = marks or bytearray(head.size())
+                top = head.mark_path(at, marks)
+                at = None if top is None else self._tree.parent_of(self._tree.get(top))
+            else:
+                break
+
+        def is_on_path(entry_id: str) -> bool:
+            if entry_id in near or not marks or head is None or self._tree.has(entry_id):
+                return entry_id in near
+            position = head.position_of(entry_id)
+            return position is not None and bool(marks[position])
+
+        return is_on_path
 
     def nearest_substantial(self, leaf_id: str | None = None) -> Entry | None:
         """The leaf, or if it is a marker, a label or a name, its nearest ancestor that is not."""
@@ -268,7 +290,7 @@ class SessionStore:
 
     def append(self, kind: str, fields: Mapping[str, Any], *, entry_id: str | None = None) -> Entry:
         """A new entry below the leaf, which it becomes. `entry_id` is one that `reserve_id` gave."""
-        return self._append(self._leaf_id, [(kind, fields)], entry_id)[0]
+        return self._append(self._leaf_id, [(kind, fields)], [entry_id])[0]
 
     def reserve_id(self) -> str:
         """The id of an entry that is still to be appended, for one that has to name itself."""
@@ -276,9 +298,12 @@ class SessionStore:
         self._reserved.add(entry_id)
         return entry_id
 
-    def append_many(self, drafts: Iterable[Draft]) -> list[Entry]:
-        """Several entries, each below the one before: all of them or, on an error, none."""
-        return self._append(self._leaf_id, list(drafts))
+    def append_many(self, drafts: Iterable[Draft], *, ids: Sequence[str | None] = ()) -> list[Entry]:
+        """Several entries, each below the one before: all of them or, on an error, none.
+
+        `ids` are those that `reserve_id` gave, in the order of the drafts; None where there is none.
+        """
+        return self._append(self._leaf_id, list(drafts), ids)
 
     def append_at(self, parent_id: str | None, kind: str, fields: Mapping[str, Any]) -> Entry:
         """A new entry at another place of the tree, which becomes the leaf. Raises EntryNotFound."""
@@ -303,24 +328,27 @@ class SessionStore:
             if part is not None:
                 part.close()
 
-    def _append(self, parent_id: str | None, drafts: Sequence[Draft], first_id: str | None = None) -> list[Entry]:
+    def _append(self, parent_id: str | None, drafts: Sequence[Draft], ids: Sequence[str | None] = ()) -> list[Entry]:
         if self.read_only:
             raise SessionReadOnly(
                 "The session is open read-only, so nothing can be added. Fork it to go on in a copy.",
                 sessionId=self.session_id,
             )
         self._take_in_growth()
-        entries, lines = self._make(parent_id, drafts, first_id)
+        entries, lines = self._make(parent_id, drafts, ids)
         self._write(entries, lines)
         self._remember(entries)
         return entries
 
-    def _make(self, parent_id: str | None, drafts: Sequence[Draft], first_id: str | None) -> tuple[list[Entry], bytes]:
+    def _make(
+        self, parent_id: str | None, drafts: Sequence[Draft], ids: Sequence[str | None]
+    ) -> tuple[list[Entry], bytes]:
         entries: list[Entry] = []
         lines = bytearray()
         taken = set(self._reserved)
+        reserved = iter(ids)
         for kind, fields in drafts:
-            entry_id, first_id = first_id or self._new_id(taken), None
+            entry_id = next(reserved, None) or self._new_id(taken)
             taken.add(entry_id)
             entry = new_entry(kind, fields, entry_id=entry_id, parent_id=parent_id, timestamp=self._identity.now_iso())
             line, raw = write_object(entry.raw)

@@ -1,7 +1,7 @@
 """Pages of a session's entries and of its tree, for sessions of any size. Reads only, and never recurses."""
 
 import itertools
-from collections.abc import Container, Iterator
+from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass
 
 from rpc_agent.errors import EntryNotFound
@@ -132,8 +132,24 @@ class TreePages:
         if placed:
             elsewhere = {at for parent, each in placed.items() if parent != entry_id for at in each}
             here = placed.get(entry_id, []) if entry_id is not None else []
-            positions = sorted({*positions, *here} - elsewhere)
+            cuts = self._cuts_across(self._head, placed)
+            found = {*positions, *here} - elsewhere
+            positions = sorted(found | cuts if entry_id is None else found - cuts)
         return [self._head.id_at(at) for at in positions]
+
+    def _cuts_across(self, head: FileHead, placed: Mapping[str, list[int]]) -> set[int]:
+        """Where cycles through front and tail are cut: at the first of each in the file."""
+        cuts: set[int] = set()
+        for position in itertools.chain.from_iterable(placed.values()):
+            start = head.id_at(position)
+            ring: dict[str, None] = {}
+            at: str | None = start
+            while at is not None and at not in ring:
+                ring[at] = None
+                at = self._tree.parent_of(self._tree.get(at))
+            if at == start:
+                cuts.add(min(head.index.find(each) or 0 for each in ring if not self._tree.has(each)))
+        return cuts
 
     def _head_child_count(self, entry_id: str) -> int:
         if self._head is None:

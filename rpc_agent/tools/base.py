@@ -28,6 +28,37 @@ def error_result(text: str, *, details: Any = None) -> ToolResult:
     return ToolResult((text_block(text),), is_error=True, details=details)
 
 
+class Editor(Protocol):
+    """A program in which files may be open with changes that are not on the disk yet. Paths are absolute."""
+
+    @property
+    def can_read(self) -> bool: ...
+
+    @property
+    def can_write(self) -> bool: ...
+
+    async def read(self, path: str) -> str | None:
+        """The text as it shows it; None when it does not have the file."""
+        ...
+
+    async def write(self, path: str, content: str) -> bool:
+        """Whether it took the file's new text; else the caller writes to the disk."""
+        ...
+
+
+class NoEditor:
+    """The disk is all there is."""
+
+    can_read = False
+    can_write = False
+
+    async def read(self, path: str) -> str | None:
+        return None
+
+    async def write(self, path: str, content: str) -> bool:
+        return False
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolContext:
     """What a call gets beside its arguments."""
@@ -38,6 +69,7 @@ class ToolContext:
     """Shows a partial result to the front end; cheap, never waits."""
     environment: Mapping[str, str] = field(default_factory=dict)
     """The whole environment of child processes, keys already taken out."""
+    editor: Editor = field(default_factory=NoEditor)
 
 
 class Tool(Protocol):

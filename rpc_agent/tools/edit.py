@@ -11,7 +11,9 @@ from rpc_agent.platform.atomic_write import replace_file
 from rpc_agent.tools.base import ToolContext, ToolResult, text_result
 from rpc_agent.tools.edit_diff import unified_diff
 from rpc_agent.tools.edit_match import Edit, Edited, Replacement, apply_edits
+from rpc_agent.tools.editor_text import editor_text, known_text, written
 from rpc_agent.tools.failure import ToolFailure, failure_text
+from rpc_agent.tools.file_text import file_text
 from rpc_agent.tools.function_tool import FunctionTool, object_schema
 from rpc_agent.tools.path_locks import PathLocks
 from rpc_agent.tools.paths import absolute_path, real_path, shown_path
@@ -55,7 +57,12 @@ def edit_tool(locks: PathLocks) -> FunctionTool:
         path = absolute_path(arguments["path"], context)
         edits = [Edit(item["oldText"], item["newText"]) for item in arguments["edits"]]
         async with locks.hold(path):
-            edited = await anyio.to_thread.run_sync(_edit, path, edits)
+            data = await anyio.to_thread.run_sync(_read, path)
+            shown = await editor_text(path, data or b"", context)
+            if data is None and shown is None:
+                await anyio.to_thread.run_sync(_refuse_missing, path)
+            edited = await anyio.to_thread.run_sync(apply_edits, _base(data or b"", shown), edits)
+            await _save(path, data, edited, context)
         details = {
             "diff": unified_diff(edited.before, edited.after),
             "firstChangedLine": edited.replacements[0].first_line,
@@ -65,19 +72,50 @@ def edit_tool(locks: PathLocks) -> FunctionTool:
     return FunctionTool(spec=_SPEC, access="write", function=edit)
 
 
-def _edit(path: Path, edits: Sequence[Edit]) -> Edited:
+def _read(path: Path) -> bytes | None:
+    """None where there is no file, which an editor may have all the same."""
     target = real_path(path)
     try:
+        if not target.exists():
+            return None
         with open_regular(target) as file:
-            data = file.read()
-        edited = apply_edits(data, edits)
-        # An editor or a formatter may have saved meanwhile; its work is not to be lost.
-        if target.read_bytes() != data:
-            raise ToolFailure(f"{path} changed while it was being edited. It was not touched; read it again.")
-        replace_file(target, edited.data)
+            return file.read()
     except OSError as error:
         raise ToolFailure(f"{path} was not edited: {failure_text(error)}.") from error
-    return edited
+
+
+def _refuse_missing(path: Path) -> None:
+    try:
+        open_regular(real_path(path)).close()
+    except OSError as error:
+        raise ToolFailure(f"{path} was not edited: {failure_text(error)}.") from error
+
+
+def _base(data: bytes, shown: str | None) -> bytes:
+    """What is edited: unsaved text of an editor wins over the disk, in the encoding that the disk has."""
+    return data if shown is None else file_text(data).to_bytes(shown)
+
+
+async def _save(path: Path, data: bytes | None, edited: Edited, context: ToolContext) -> None:
+    """Through the editor where it can tell the text's every byte, else to the disk."""
+    text = known_text(edited.data) if context.editor.can_write else None
+    # Asked before the write: an editor or a formatter may have saved meanwhile; its work is not to be lost.
+    await anyio.to_thread.run_sync(_refuse_changed, path, data)
+    if text is None or not await written(path, text.text, context):
+        await anyio.to_thread.run_sync(_write, path, data, edited.data)
+
+
+def _refuse_changed(path: Path, data: bytes | None) -> None:
+    if _read(path) != data:
+        raise ToolFailure(f"{path} changed while it was being edited. It was not touched; read it again.")
+
+
+def _write(path: Path, before: bytes | None, data: bytes) -> None:
+    _refuse_changed(path, before)
+    try:
+        replace_file(real_path(path), data)
+    except OSError as error:
+        raise ToolFailure(f"{path} was not edited: {failure_text(error)}.") from error
 
 
 def _summary(path: str, replacements: Sequence[Replacement]) -> str:

@@ -2,6 +2,7 @@
 
 import base64
 import codecs
+import io
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ import anyio.to_thread
 from rpc_agent.conversation.blocks import ImageBlock, text_block
 from rpc_agent.conversation.tool_spec import ToolSpec
 from rpc_agent.tools.base import ToolContext, ToolResult, text_result
+from rpc_agent.tools.editor_text import unsaved_text
 from rpc_agent.tools.failure import ToolFailure, failure_text
 from rpc_agent.tools.function_tool import FunctionTool, object_schema
 from rpc_agent.tools.paths import absolute_path, shown_path
@@ -62,9 +64,11 @@ def read_tool() -> FunctionTool:
     async def read(arguments: Mapping[str, Any], context: ToolContext) -> ToolResult:
         path = absolute_path(arguments["path"], context)
         offset, limit = arguments.get("offset", 1), arguments.get("limit", MAX_LINES)
-        return await anyio.to_thread.run_sync(
-            _read, path, shown_path(path, context), offset, limit, abandon_on_cancel=True
-        )
+        name = shown_path(path, context)
+        unsaved = await unsaved_text(path, context)
+        if unsaved is not None:
+            return _text(_window(io.BytesIO(unsaved.encode()), "utf-8", offset, min(limit, MAX_LINES)), name, offset)
+        return await anyio.to_thread.run_sync(_read, path, name, offset, limit, abandon_on_cancel=True)
 
     return FunctionTool(spec=_SPEC, access="read", function=read)
 

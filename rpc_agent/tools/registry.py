@@ -1,7 +1,7 @@
 """The tools of a session by name, and the boundary behind which a failing tool is a value."""
 
 import logging
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from rpc_agent.conversation.blocks import ToolCallBlock
 from rpc_agent.conversation.tool_spec import ToolSpec
@@ -16,6 +16,9 @@ class ToolRegistry:
 
     def __init__(self, tools: Iterable[Tool]) -> None:
         self._tools: dict[str, Tool] = {tool.spec.name: tool for tool in tools}
+
+    def __iter__(self) -> Iterator[Tool]:
+        return iter(self._tools.values())
 
     def specs(self, names: Iterable[str] | None = None) -> tuple[ToolSpec, ...]:
         """The declarations of all tools, or of those named (in our order; unknown names are passed over)."""

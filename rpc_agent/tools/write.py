@@ -11,6 +11,7 @@ from rpc_agent.conversation.json_values import without_lone_surrogates
 from rpc_agent.conversation.tool_spec import ToolSpec
 from rpc_agent.platform.atomic_write import replace_file
 from rpc_agent.tools.base import ToolContext, ToolResult, text_result
+from rpc_agent.tools.editor_text import written
 from rpc_agent.tools.failure import ToolFailure, failure_text
 from rpc_agent.tools.function_tool import FunctionTool, object_schema
 from rpc_agent.tools.path_locks import PathLocks
@@ -37,23 +38,33 @@ _SPEC = ToolSpec(
 def write_tool(locks: PathLocks) -> FunctionTool:
     async def write(arguments: Mapping[str, Any], context: ToolContext) -> ToolResult:
         path = absolute_path(arguments["path"], context)
-        data = without_lone_surrogates(arguments["content"]).encode()
+        content = without_lone_surrogates(arguments["content"])
+        data = content.encode()
         async with locks.hold(path):
-            existed = await anyio.to_thread.run_sync(_write, path, data)
+            existed = await anyio.to_thread.run_sync(_prepare, path)
+            if not await written(path, content, context):
+                await anyio.to_thread.run_sync(_write, path, data)
         verb = "Replaced" if existed else "Made"
         return text_result(f"{verb} {shown_path(path, context)} ({size_text(len(data))}).")
 
     return FunctionTool(spec=_SPEC, access="write", function=write)
 
 
-def _write(path: Path, data: bytes) -> bool:
+def _prepare(path: Path) -> bool:
+    """Whether there is a file already; its folders are there afterwards."""
     target = real_path(path)
     try:
         if target.is_dir():
             raise ToolFailure(f"{path} is a folder, not a file. Nothing was written.")
         existed = target.exists()
         os.makedirs(target.parent, exist_ok=True)
-        replace_file(target, data)
     except OSError as error:
         raise ToolFailure(f"{path} was not written: {failure_text(error)}.") from error
     return existed
+
+
+def _write(path: Path, data: bytes) -> None:
+    try:
+        replace_file(real_path(path), data)
+    except OSError as error:
+        raise ToolFailure(f"{path} was not written: {failure_text(error)}.") from error

@@ -150,7 +150,7 @@ def test_ctrl_c_stops_the_run_and_the_talk_goes_on_and_a_second_one_leaves(work:
     with TerminalProgram(command, cwd=work, env=env) as chat:
         chat.wait_for("> ")
         chat.press("Read README.md\r")
-        chat.wait_for("read gave")
+        chat.wait_for("read(path=README.md) gave")
         chat.press("\x03")
         chat.wait_for("Stopped.")
         chat.wait_for("> ")

@@ -36,14 +36,14 @@ from rpc_agent.protocol.notifications import NOTIFICATIONS
         (
             "compaction_end",
             {"status": "completed", "result": {"tokensBefore": 78_400, "estimatedTokensAfter": 2000}},
-            "a context of 78k tokens became 2000",
+            "a context of 78k tokens became 2k",
         ),
         ("compaction_end", {"status": "cancelled"}, "stopped; nothing was changed"),
         ("compaction_end", {"status": "failed", "errorMessage": "no"}, "failed, nothing was changed: no"),
         (
             "context_usage_changed",
             {"tokens": 1200, "contextWindow": 12000, "percent": 10},
-            "the context holds 1200 tokens, 10.0 % of the window",
+            "the context holds 1.2k tokens, 10.0 % of the window",
         ),
         (
             "context_usage_changed",

@@ -72,10 +72,13 @@ async def test_one_call_summarises_whole_turns():
         "notes",
         "",
         f"[ledger {code}]",
-        "Copied from the session by the program; no model wrote this. Where the text above says otherwise, this is "
-        "right. An id after # can be given to the tool history.",
+        "Copied from the session by the program; no model wrote this. It wins over the text above. Ids after # are for "
+        "the tool history.",
         "",
-        "(1 earlier messages of the user are left out here; history finds them.)",
+        "What the user said, oldest first, word for word:",
+        "",
+        "#e0",
+        *outcome.details["ledger"]["userMessages"][0]["text"].splitlines(),
         "",
         "Done, oldest first:",
         "- read f.py: ok #e1",
@@ -200,8 +203,8 @@ async def test_the_entry_carries_what_a_reader_of_the_files_tail_needs():
             "readFiles": [],
             "modifiedFiles": [],
             "ledger": {
-                "userMessages": [],
-                "userMessagesLeftOut": 1,
+                "userMessages": outcome.details["ledger"]["userMessages"],
+                "userMessagesLeftOut": 0,
                 "actions": [],
                 "actionsLeftOut": 0,
                 "files": {"read": [], "modified": []},

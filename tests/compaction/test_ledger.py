@@ -18,7 +18,7 @@ from rpc_agent.compaction.ledger import (
     ledger_material,
     recorded_ledger,
 )
-from rpc_agent.compaction.ledger_text import ledger_block, without_fences, without_ledger
+from rpc_agent.compaction.ledger_text import ledger_block, ledger_within, without_fences, without_ledger
 from rpc_agent.compaction.middle import without_middle
 from rpc_agent.compaction.plan import plan_compaction
 from rpc_agent.compaction.policy import CompactionBudget
@@ -141,8 +141,8 @@ LEDGERS = st.builds(
 
 @given(LEDGERS, st.integers(0, 1_500))
 def test_what_is_fitted_stays_within_its_budget(ledger, budget):
-    some = fitted(ledger, budget, weigh)
-    assert weigh(ledger_block(some, "")) <= max(budget, 120)
+    some = ledger_within(ledger, budget, weigh)
+    assert weigh(ledger_block(some, "")) <= budget
     assert len(some.words) + some.words_left_out == len(ledger.words)
     kept = ledger.words[len(ledger.words) - len(some.words) :]
     assert all(mine.cut or mine == theirs for mine, theirs in zip(some.words, kept, strict=True))

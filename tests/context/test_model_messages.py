@@ -190,7 +190,7 @@ def test_whatever_happened_before_the_invariant_holds(raws):
     assert messages == model_messages(project(path), ME)
     assert [m["role"] for m in messages].count("system") <= 1
     assert "system" not in roles(messages)[1:]
-    json.dumps(messages, ensure_ascii=False).encode("utf-8")
+    json.dumps(list(messages), ensure_ascii=False).encode("utf-8")
     for message in messages:
         assert _has_only_full_blocks(message), message
     _assert_each_call_has_its_result(messages)

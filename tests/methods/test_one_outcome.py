@@ -354,3 +354,32 @@ async def test_a_batch_whose_calls_wait_for_each_other_is_answered(tmp_path: Pat
         assert [(answer["id"], "result" in answer) for answer in answers] == [("p", True), ("s", True)]
         await client.wait(lambda: "agent_settled" in names(client))
         assert names(client).count("agent_settled") == 1
+
+
+async def test_a_session_opened_while_it_is_being_closed_waits_for_its_file(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    home.script(HANG, {"text": "again"})
+    async with serving(home) as client:
+        state = await client.request("new_session")
+        await client.request("prompt", {"message": "hi"})
+        await client.notification("message_update")
+        closing = await client.ask("close_session", {"sessionId": state["sessionId"]})
+        opening = await client.ask("open_session", {"path": state["sessionFile"]})
+        await client.answer(closing)
+        opened = await client.answer(opening)
+        assert (opened["readOnly"], opened["isStreaming"]) == (False, False)
+        assert await client.request("set_session_name", {"name": "open"}) == {"sessionId": state["sessionId"]}
+
+
+async def test_an_undo_is_on_the_disk_before_the_session_is_deleted(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    chatty(home, {"text": "## Goal\nNotes."})
+    async with serving(home) as client:
+        await talk(client)
+        session = {"sessionId": (await client.request("compact"))["sessionId"]}
+        undoing = await client.ask("undo_compaction", session)
+        await client.notification("leaf_changed")
+        deleting = await client.ask("delete_session", session)
+        undone = await client.answer(undoing)
+        assert (undone["sessionId"], undone["leafId"] != undone["previousLeafId"]) == (session["sessionId"], True)
+        assert await client.answer(deleting) == session

@@ -109,7 +109,7 @@ def test_a_message_that_is_sent_again_is_not_encoded_again_and_one_that_left_is_
 
     pieces: Pieces[Piece] = Pieces()
     messages: list[ModelMessage] = [user_message(str(number), timestamp=1) for number in range(3)]
-    first = pieces.of(messages, encode)
+    first = list(pieces.of(messages, encode))
     again = pieces.of([*messages, user_message("new", timestamp=1)], encode)
     assert all(old is new for old, new in zip(first, again[:3], strict=True))
     pieces.of(messages[:1], encode)

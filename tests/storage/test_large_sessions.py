@@ -155,3 +155,19 @@ def test_a_tail_and_the_whole_agree_whatever_the_links(
     assert tail.branch(entry_id) == whole.branch(entry_id)
     assert tail.entries() == whole.entries()
     assert tail.children(entry_id) == whole.children(entry_id)
+    on_branch = {entry.id for entry in whole.whole_branch()}
+    assert {raw["id"] for raw in raws if tail.is_on_branch(str(raw["id"]))} == on_branch
+    there = {entry.id for entry in whole.whole_branch(entry_id)}
+    left = tail.left_behind(entry_id)
+    assert left == whole.left_behind(entry_id)
+    assert [entry for entry in whole.whole_branch() if entry.id not in there][-len(left) :] == left or not left
+
+
+def test_a_child_that_stands_before_its_parent_in_the_tail_hangs_there(open_tail: Opener, tmp_path: Path) -> None:
+    # The early one is read with the front, its parent with the tail.
+    early = raw_entry("early", "late")
+    path = write_session(tmp_path / "s.jsonl", *chain(0, 900), early, *chain(900, 1800), raw_entry("late", "e0000003"))
+    path.write_bytes(path.read_bytes() + line(compaction(1800, "")) + line(chain(1801, 1802)[0]))
+    tail, whole = open_tail(path), open_whole(path)
+    assert (tail.children("late"), tail.children(None)) == (["early"], ["e0000000"])
+    assert tail.tree_nodes() == whole.tree_nodes()

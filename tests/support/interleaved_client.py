@@ -34,7 +34,7 @@ from tests.support.interleavings import (
 
 PATIENCE = 10.0
 """Seconds for any wait; a plan that needs longer hangs."""
-_MOMENT = 0.03
+_MOMENT = 0.015
 """Seconds that a step waits for something that may never come."""
 CALM = {"provider": "calm", "modelId": "m"}
 Question = tuple[int, "asyncio.Future[Any]"]
@@ -353,8 +353,8 @@ class Driver:
             return None
 
 
-_good_shapes: set[Any] = set()
-"""Shapes that fit the contract: schemas are slow, and thousands of messages look alike."""
+_good_pieces: set[Any] = set()
+"""Shapes of what fitted the contract: schemas are slow, and thousands of messages look alike."""
 _TELLING = frozenset(("type", "role", "stopReason", "status", "reason", "kind", "level", "mode", "disposition"))
 """Fields whose text is one of a few words, so that it belongs to the shape."""
 
@@ -368,21 +368,28 @@ def _misfits(record: Record) -> Iterator[str]:
             name, value, check = record.asked[message["id"]].method, message["result"], result_misfits
         else:
             continue
-        shape = (name, check is params_misfits, _shape(value))
-        if shape in _good_shapes:
+        pieces: set[Any] = set()
+        pieces.add((check is params_misfits, name, _shape(value, name, pieces)))
+        if pieces <= _good_pieces:
             continue
         found = check(name, value)
         yield from (f"{name} {fault}" for fault in found)
         if not found:
-            _good_shapes.add(shape)
+            _good_pieces.update(pieces)
 
 
-def _shape(value: Any, name: str = "") -> Any:
-    if isinstance(value, dict):
-        return tuple((key, _shape(each, key)) for key, each in value.items())
-    if isinstance(value, list):
-        return frozenset(_shape(each) for each in value)
-    return value if isinstance(value, str) and name in _TELLING else type(value)
+def _shape(value: Any, place: str, pieces: set[Any]) -> Any:
+    """Names and types; the members of a list go into `pieces`, with the place of the list."""
+    match value:
+        case dict():
+            return tuple((key, _shape(each, f"{place}.{key}", pieces)) for key, each in value.items())
+        case list():
+            pieces.update((place, _shape(each, place, pieces)) for each in value)
+            return list
+        case str() if place.rpartition(".")[2] in _TELLING:
+            return value
+        case _:
+            return type(value)
 
 
 def _entry(entries: Sequence[str], back: int) -> str:

@@ -167,6 +167,9 @@ class _Maker:
                 for step in (Ask("prompt", {"message": self._text(LONG), "wait": True}), Answered())
             ]
         steps += [step for _ in range(random.randint(4, 16)) for step in self._moment()]
+        if (deltas := Random(f"deltas {seed}").choice(("each", "each", "merged", "none"))) != "each":
+            client = {"protocolVersion": 1, "clientInfo": {"name": "test", "version": "1"}}
+            steps.insert(0, Ask("initialize", {**client, "capabilities": {"deltas": deltas}}))
         # The last reply ends a run that only calls tools.
         return Plan(seed, self._settings(), [*replies, {"text": "so be it"}], summaries, steps, ending)
 

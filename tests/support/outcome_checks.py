@@ -128,6 +128,8 @@ class _Life:
     branch: bool = False
     retrying: bool = False
     run: str | None = None
+    queue: tuple[list[str], list[str]] = ([], [])
+    before: tuple[list[str], list[str]] = ([], [])
     settled: set[str] = field(default_factory=set)
     wrong: list[str] = field(default_factory=list)
 
@@ -184,6 +186,18 @@ class _Life:
     def _message_start(self, heard: Heard) -> None:
         self._expect(self.turn and self.message is None, heard, "outside a turn or within another message")
         self.message = heard.params["message"]["role"]
+        if self.message == "user":
+            self._check_turn(heard, heard.params["message"]["content"])
+
+    def _check_turn(self, heard: Heard, text: str) -> None:
+        """A message leaves the queue before it is delivered, and those before it of its kind went first."""
+        steering, follow_ups = self.before
+        if text in (*steering, *follow_ups):
+            self._expect(text == [*steering, *follow_ups][0], heard, f"of {text!r} out of turn: {self.before}")
+        self._expect(text not in (*self.queue[0], *self.queue[1]), heard, f"of {text!r}, which is still queued")
+
+    def _queue_update(self, heard: Heard) -> None:
+        self.before, self.queue = self.queue, (heard.params["steering"], heard.params["followUp"])
 
     def _message_update(self, heard: Heard) -> None:
         self._expect(self.message == "assistant", heard, "outside an answer")

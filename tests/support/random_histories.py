@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 TEXTS = st.sampled_from(
     ["hello", "", " ", "\n", "half \ud83d an emoji", "\udc00", "你好 🌍", "line\u2028end\x00", "w " * 300]
 )
-IDS = st.sampled_from(["c1", "c2", "c3", "functions.ls:0", "", "call_1|fc_" + "z" * 80])
+IDS = st.sampled_from(["c1", "c1", "c1", "c2", "functions.ls:0", "", "call_1|fc_" + "z" * 80])
 KEYS = st.sampled_from(["path", "\ud800", "a"])
 ARGUMENTS = st.one_of(
     st.none(), st.just({}), st.dictionaries(KEYS, TEXTS, max_size=2), TEXTS, st.just([1]), st.just({"n": 2**70})
@@ -45,10 +45,9 @@ def _result(call_id: str, content: Any, failed: bool) -> dict[str, Any]:
     return _message(role="toolResult", toolCallId=call_id, toolName="ls", content=content, isError=failed)
 
 
-ANSWER_BLOCKS = st.one_of(TEXT_BLOCKS, st.builds(_thinking, TEXTS, SIGNATURES), st.builds(_call, IDS, ARGUMENTS))
-ANSWERS = st.builds(
-    _answer, st.one_of(st.lists(ANSWER_BLOCKS, max_size=4), TEXTS, st.none()), AUTHORS, STOPS
-)
+CALLS = st.builds(_call, IDS, ARGUMENTS)
+ANSWER_BLOCKS = st.one_of(TEXT_BLOCKS, st.builds(_thinking, TEXTS, SIGNATURES), CALLS, CALLS, CALLS)
+ANSWERS = st.builds(_answer, st.one_of(st.lists(ANSWER_BLOCKS, max_size=4), TEXTS, st.none()), AUTHORS, STOPS)
 RESULTS = st.builds(_result, IDS, SPOKEN, st.booleans())
 PLACES = st.integers(0, 40)
 """Which earlier or later entry is meant; taken modulo the number of entries, and some are nowhere."""

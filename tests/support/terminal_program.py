@@ -1,10 +1,13 @@
-"""Runs a program in a pseudo-terminal, as a person would, and waits for what it shows. Not on Windows."""
+"""Runs a program in a pseudo-terminal of 80 by 24, as a person would, and waits for what it shows. Not on Windows."""
 
+import fcntl
 import os
 import pty
 import select
 import signal
+import struct
 import subprocess
+import termios
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -19,6 +22,7 @@ class TerminalProgram:
 
     def __init__(self, command: Sequence[str], *, cwd: Path, env: Mapping[str, str]) -> None:
         self._ours, theirs = pty.openpty()
+        fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
         self._process = subprocess.Popen(
             list(command),
             cwd=cwd,
@@ -76,7 +80,4 @@ class TerminalProgram:
 
 
 def _take_terminal() -> None:
-    import fcntl  # noqa: PLC0415 - in the child, before exec
-    import termios  # noqa: PLC0415
-
     fcntl.ioctl(0, termios.TIOCSCTTY, 0)

@@ -1,6 +1,7 @@
 """The blocking form: the same client on an event loop in a thread of its own. Adds no behaviour."""
 
 import asyncio
+import inspect
 import os
 import threading
 from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
@@ -42,6 +43,10 @@ class SyncCall:
     @property
     def done(self) -> bool:
         return self._call.answer.done()
+
+    def when_done(self, callback: Callable[[], object]) -> None:
+        """Call `callback` once, in the thread of the connection, when the answer is there, or will never be."""
+        self._owner._post(self._call.answer.add_done_callback, lambda _: callback())
 
     def result(self, timeout: float | None = None) -> Any:
         """Wait for the answer; seconds, then RequestTimedOut (the request goes on)."""
@@ -130,7 +135,11 @@ class SyncClient:
         return lambda: self._run(_done(remove))
 
     def handle(self, method: str, handler: Callable[[JsonObject], Any]) -> None:
-        """`handler` may block: it runs in a thread of its own."""
+        """`handler` may block: it runs in a thread of its own. An `async def` runs on the connection's event loop, and
+        is cancelled when the server takes its question back."""
+        if inspect.iscoroutinefunction(handler):
+            self._run(_done(self.client.handle, method, handler))
+            return
 
         async def in_thread(params: JsonObject) -> Any:
             return await asyncio.to_thread(handler, params)

@@ -46,9 +46,8 @@ async def preview_compaction(request: Request, params: PreviewCompactionParams) 
 
 async def undo_compaction(request: Request, params: UndoCompactionParams) -> Result:
     await request.session.log.store.complete_index()
-    previous = request.session.undo_compaction(params.entry_id)
     request.call.cannot_be_cancelled()
-    await request.session.log.sync()
+    previous = await request.session.undo_compaction(params.entry_id)
     return {"leafId": request.session.log.leaf_id, "previousLeafId": previous}
 
 

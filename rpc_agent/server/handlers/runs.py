@@ -14,10 +14,13 @@ from rpc_agent.server.error_mapping import failure_code
 
 
 async def prompt(request: Request, params: PromptParams) -> Result | Later:
-    if "expected_leaf_id" in params.model_fields_set:
-        request.session.expect_leaf(params.expected_leaf_id)
+    _expect_leaf(request, params)
+    content = await _screened(request, params, params.streaming_behavior)
+    if content is None:
+        return {"disposition": "handled", **({"stopReason": "stop", "text": ""} if params.wait else {})}
+    _expect_leaf(request, params)
     accepted = request.session.prompt(
-        user_content(params),
+        content,
         behavior=params.streaming_behavior,
         limits=RunLimits(
             max_turns=params.max_turns,
@@ -30,16 +33,34 @@ async def prompt(request: Request, params: PromptParams) -> Result | Later:
     return _accepted(accepted)
 
 
+def _expect_leaf(request: Request, params: PromptParams) -> None:
+    if "expected_leaf_id" in params.model_fields_set:
+        request.session.expect_leaf(params.expected_leaf_id)
+
+
+async def _screened(
+    request: Request, params: MessageParams, behavior: Behavior | None
+) -> str | list[UserBlock] | None:
+    """The message after the `input` hooks, None when one of them handled it."""
+    content = await request.session.screen(user_content(params), behavior=behavior)
+    # A prompt that does not wait in line may find its session closed when the hooks have answered.
+    request.connection.require_open(request.session)
+    return content
+
+
 async def steer(request: Request, params: MessageParams) -> Result:
-    return _queue(request, params, "steer")
+    return await _queue(request, params, "steer")
 
 
 async def follow_up(request: Request, params: MessageParams) -> Result:
-    return _queue(request, params, "followUp")
+    return await _queue(request, params, "followUp")
 
 
-def _queue(request: Request, params: MessageParams, behavior: Behavior) -> Result:
-    accepted = request.session.prompt(user_content(params), behavior=behavior, limits=RunLimits())
+async def _queue(request: Request, params: MessageParams, behavior: Behavior) -> Result:
+    content = await _screened(request, params, behavior)
+    if content is None:
+        return {"disposition": "handled"}
+    accepted = request.session.prompt(content, behavior=behavior, limits=RunLimits())
     request.call.after_answer(accepted.begin)
     return {"disposition": accepted.disposition}
 

@@ -43,6 +43,8 @@ async def new_session(connection: Connection, params: NewSessionParams, call: Ca
 
 async def open_session(connection: Connection, params: OpenSessionParams, call: Call) -> Result:
     cwd = connection.registry.working_directory(Path(params.cwd)) if params.cwd is not None else None
+    # A close asked for just before may still hold its file: nobody shall be told that we locked ourselves out.
+    await connection.registry.closed()
     path = _wanted_path(connection, params, cwd)
     session, warnings = connection.registry.open(path, cwd=cwd, read_only=params.read_only or False)
     connection.adopt(session)

@@ -1,0 +1,122 @@
+"""How many deltas a second get from a service on loopback to the client's pipe, and what that costs."""
+
+import json
+import os
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from bench.report import row
+from bench.server import Server, serving
+
+DELTAS = 50_000
+PACED = 600
+PACE_SECONDS = 0.005
+
+_SERVICE = """
+import json, socket, sys, time
+deltas, pace = int(sys.argv[1]), float(sys.argv[2])
+def event(delta, finish=None):
+    choice = {"index": 0, "delta": delta, "finish_reason": finish}
+    return b"data: " + json.dumps({"id": "c", "object": "chat.completion.chunk", "choices": [choice]}).encode() + b"\\n\\n"
+listener = socket.create_server(("127.0.0.1", 0))
+print(listener.getsockname()[1], flush=True)
+while True:
+    connection, _ = listener.accept()
+    data = b""
+    while b"\\r\\n\\r\\n" not in data:
+        data += connection.recv(65536)
+    head, _, body = data.partition(b"\\r\\n\\r\\n")
+    length = next(int(l.split(b":")[1]) for l in head.split(b"\\r\\n") if l.lower().startswith(b"content-length"))
+    while len(body) < length:
+        body += connection.recv(65536)
+    connection.sendall(b"HTTP/1.1 200 OK\\r\\ncontent-type: text/event-stream\\r\\nconnection: close\\r\\n\\r\\n")
+    if pace:
+        for number in range(deltas):
+            connection.sendall(event({"content": f"{time.time():.6f} "}))
+            time.sleep(pace)
+    else:
+        block = b"".join(event({"content": "word "}) for _ in range(100))
+        for _ in range(deltas // 100):
+            connection.sendall(block)
+    connection.sendall(event({}, "stop") + b"data: [DONE]\\n\\n")
+    connection.close()
+"""
+
+
+@contextmanager
+def service(deltas: int, pace: float) -> Iterator[dict[str, Any]]:
+    """The providers of a models.json, for a service in a process of its own, so that it costs the server nothing."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", _SERVICE, str(deltas), str(pace)], stdout=subprocess.PIPE, text=True
+    )
+    assert process.stdout is not None
+    address = f"http://127.0.0.1:{process.stdout.readline().strip()}/v1"
+    model = {"id": "m", "contextWindow": 1_000_000, "maxTokens": 100_000}
+    provider = {"baseUrl": address, "apiKey": "none", "api": "openai-completions", "models": [model]}
+    try:
+        yield {"bench": provider}
+    finally:
+        process.kill()
+        process.wait()
+        process.stdout.close()
+
+
+def run() -> None:
+    with service(DELTAS, 0) as models, serving("--model", "bench/m", models=models) as server:
+        server.ask("get_state")
+        before = cpu_seconds(server)
+        seconds, count = flood(server)
+        used = cpu_seconds(server) - before
+        row("deltas a second, as fast as they come", f"{count / seconds:,.0f}", "(aim: 60,000)")
+        row("notifications for 50,000 deltas", f"{count:,}", "(fewer: the reader was slower)")
+        row("CPU seconds for them", f"{used:.2f}")
+    with service(PACED, PACE_SECONDS) as models, serving("--model", "bench/m", models=models) as server:
+        server.ask("get_state")
+        delays = sorted(lateness(server))
+        row("added latency p50 at 200 deltas a second", f"{statistics.median(delays) * 1e3:.2f} ms")
+        row("added latency p99", f"{delays[int(len(delays) * 0.99)] * 1e3:.2f} ms", "(aim: 1 ms)")
+
+
+def flood(server: Server) -> tuple[float, int]:
+    """Seconds from the prompt to the last delta, and how many came. Reads without parsing: the server is measured."""
+    server.send("prompt", {"message": "go"})
+    server.stdin.flush()
+    started, count, tail = time.perf_counter(), 0, b""
+    while b'"agent_settled"' not in tail:
+        chunk = os.read(server.stdout.fileno(), 1 << 20)
+        count += (tail[-12:] + chunk).count(b'"text_delta"')
+        tail = (tail + chunk)[-4096:]
+    return time.perf_counter() - started, count
+
+
+def lateness(server: Server) -> list[float]:
+    """For each delta how long ago the service sent it."""
+    server.send("prompt", {"message": "go"})
+    server.stdin.flush()
+    delays: list[float] = []
+    for line in server.stdout:
+        if b'"text_delta"' in line:
+            now = time.time()
+            delays.append(now - float(json.loads(line)["params"]["assistantMessageEvent"]["delta"]))
+        elif b'"agent_settled"' in line:
+            break
+    return delays
+
+
+def cpu_seconds(server: Server) -> float:
+    """Processor time the server used so far; 0 where the system does not tell."""
+    stat = Path(f"/proc/{server.process.pid}/stat")
+    if not stat.exists():
+        return 0.0
+    fields = stat.read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+if __name__ == "__main__":
+    run()

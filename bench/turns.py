@@ -1,0 +1,97 @@
+"""What a turn costs beside the model: prompt to request, by the length of the context; a tool turn, by the file."""
+
+import asyncio
+import json
+import statistics
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from bench.report import milliseconds, progress, row
+from bench.server import Server, serving
+from bench.service import loopback
+from bench.session_files import write_chain
+
+_CONTEXTS = (100, 1_000, 10_000)
+_PROMPTS = 25
+_WARM = 5
+_HEADERS = {"content-type": "application/json", "accept": "text/event-stream", "authorization": "Bearer none"}
+
+
+def prompt_to_request() -> None:
+    """Prompt written -> request complete at the service, minus a bare POST of the same bytes in the same run."""
+    overheads: list[float] = []
+    with loopback() as url, tempfile.TemporaryDirectory() as folder:
+        for messages in _CONTEXTS:
+            progress(f"prompt to request, {messages} messages")
+            path = write_chain(Path(folder) / f"{messages}.jsonl", messages)
+            ours, bare, size = _measure(url, path)
+            overheads.append(ours - bare)
+            ratio = f"{overheads[-1] / overheads[0]:.2f} of the first (aim: 1.5)"
+            row(f"prompt to request, {messages:,} messages", milliseconds(ours), f"{size / 1024:,.0f} KiB sent")
+            row("  minus a bare POST of the same bytes", milliseconds(overheads[-1]), ratio)
+
+
+def _measure(url: str, path: Path) -> tuple[float, float, int]:
+    """Seconds of ours and of the bare POST, both medians, taken by turns; and the bytes of the body."""
+    ours, bare = [], []
+    size = 0
+    with serving("--model", "loopback/m", models=models(url)) as server, asyncio.Runner() as runner:
+        server.ask("open_session", {"path": str(path)})
+        client = httpx.AsyncClient(trust_env=False)
+        for number in range(_PROMPTS + _WARM):
+            started = time.perf_counter()
+            result = server.ask("prompt", {"message": f"prompt {number}", "wait": True})
+            taken = float(result["text"]) - started
+            body = runner.run(_read(client, f"{url}/last"))
+            posted = runner.run(_post(client, f"{url}/v1/chat/completions", body))
+            size = len(body)
+            if number >= _WARM:
+                ours.append(taken)
+                bare.append(posted)
+        runner.run(client.aclose())
+    return statistics.median(ours), statistics.median(bare), size
+
+
+async def _read(client: httpx.AsyncClient, url: str) -> bytes:
+    return (await client.get(url)).content
+
+
+async def _post(client: httpx.AsyncClient, url: str, body: bytes) -> float:
+    started = time.perf_counter()
+    response = await client.post(url, content=body, headers=_HEADERS)
+    first = json.loads(response.text.split("\n")[0].removeprefix("data: "))
+    arrived: Any = first["choices"][0]["delta"].get("content", "nan")
+    return float(arrived) - started
+
+
+def tool_turns(paths: dict[int, Path]) -> None:
+    """A prompt that calls one tool, to its end: in a small file and in a large one with the same context."""
+    times: list[float] = []
+    with loopback() as url:
+        for entries, path in paths.items():
+            progress(f"tool turns, {entries} entries")
+            with serving("--model", "loopback/m", models=models(url)) as server:
+                server.ask("open_session", {"path": str(path)})
+                times.append(_tool_turn(server))
+            ratio = f"{times[-1] / times[0]:.2f} of the first (aim: 1)"
+            row(f"a tool turn in a file of {entries:,} entries", milliseconds(times[-1]), ratio)
+
+
+def _tool_turn(server: Server) -> float:
+    taken = []
+    for number in range(_PROMPTS + _WARM):
+        started = time.perf_counter()
+        result = server.ask("prompt", {"message": "call the tool", "wait": True})
+        assert result["stopReason"] == "stop", result
+        if number >= _WARM:
+            taken.append(time.perf_counter() - started)
+    return statistics.median(taken)
+
+
+def models(url: str) -> dict[str, Any]:
+    model = {"id": "m", "contextWindow": 100_000_000, "maxTokens": 1000}
+    return {"loopback": {"baseUrl": f"{url}/v1", "api": "openai-completions", "apiKey": "none", "models": [model]}}

@@ -1,0 +1,155 @@
+"""Each way out of an overflow, through a real service on loopback, with the exact order of notifications."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.agent_server import Home
+from tests.support.chat_server import ChatServer, ServerReply, error_reply, serve_in_thread, text_reply
+from tests.support.serve_process import ServeProcess, serve_process
+
+LONG = "word " * 400
+WINDOW = 20_000
+STATED = {
+    "error": {"message": "This model's maximum context length is 16000 tokens, however you requested 17011 tokens."}
+}
+TALK = [text_reply(f"a {LONG}"), text_reply(f"b {LONG}")]
+NOTES = text_reply("## Goal\nShort notes.")
+
+BEFORE = [
+    "agent_start", "turn_start", "message_start", "entry_appended", "message_end",
+    "message_start", "entry_appended", "message_end", "context_usage_changed", "turn_end", "agent_end",
+]  # fmt: skip
+COMPACTED = ["compaction_start", "entry_appended", "compaction_end", "context_usage_changed"]
+ANSWERED = [
+    "agent_start", "turn_start", "message_start", "entry_appended", "message_end",
+    "message_start", "entry_appended", "message_end", "context_usage_changed", "turn_end", "agent_end", "agent_settled",
+]  # fmt: skip
+"""The first message is the system message that offers `history` from the first compaction on."""
+
+
+def home_for(tmp_path: Path, service: ChatServer) -> Home:
+    home = Home(tmp_path)
+    model = {"id": "m", "contextWindow": WINDOW, "maxTokens": 4000}
+    provider = {"baseUrl": service.base_url, "api": "openai-completions", "apiKey": "none", "models": [model]}
+    home.models({"mine": provider})
+    home.settings(
+        defaultModel="mine/m",
+        tokens={"estimate": "simple"},
+        compaction={"keepRecentTokens": 600, "reserveTokens": 1000},
+        retry={"baseDelayMs": 1, "maxRetries": 1},
+    )
+    return home
+
+
+def third_question(server: ServeProcess) -> tuple[Any, list[Any]]:
+    """Two turns of talk, then the question that overflows: its result, and what was heard on the way."""
+    for number in range(2):
+        server.request(number, "prompt", {"message": f"q {LONG}", "wait": True})
+        server.answer(number)
+    server.request(9, "prompt", {"message": "three", "wait": True})
+    heard = []
+    while (message := server.receive()).get("id") != 9:
+        heard.append(message)
+    return message["result"], heard
+
+
+def methods(heard: Sequence[Any]) -> list[str]:
+    quiet = ("message_update", "compaction_progress", "context_warning")
+    return [message["method"] for message in heard if message["method"] not in quiet]
+
+
+OVERFLOWS = {
+    "a refusal with the numbers": error_reply(400, STATED),
+    "the same wrapped as a fault of the service": error_reply(503, {"error": {"message": json.dumps(STATED)}}),
+    "a code without words": error_reply(400, {"error": {"code": "context_length_exceeded", "message": ""}}),
+}
+
+
+@pytest.mark.parametrize("name", OVERFLOWS)
+def test_a_refusal_is_compacted_away_and_the_question_asked_once_more(tmp_path: Path, name: str) -> None:
+    with serve_in_thread([*TALK, OVERFLOWS[name], NOTES, text_reply("it fits")]) as service:
+        with serve_process(home_for(tmp_path, service)) as server:
+            result, heard = third_question(server)
+            assert (result["text"], result["stopReason"]) == ("it fits", "stop")
+            assert methods(heard) == [*BEFORE, "entry_appended", *COMPACTED, *ANSWERED]
+            assert server.finish() == 0
+        assert service.faults == []
+        assert "tools" not in service.requests[3], "the summary is asked for without tools"
+        contents = [str(message["content"]) for message in service.requests[4]["messages"]]
+        assert "Short notes." in contents[1], "the summary stands where the old turns were"
+        assert contents[-1] == "three"
+
+
+def test_a_context_that_overflows_again_ends_in_the_error_told_once(tmp_path: Path) -> None:
+    refusal = error_reply(400, STATED)
+    with serve_in_thread([*TALK, refusal, NOTES, refusal, text_reply("later")]) as service:
+        with serve_process(home_for(tmp_path, service)) as server:
+            result, heard = third_question(server)
+            assert (result["stopReason"], result["error"]["reason"]) == ("error", "contextOverflow")
+            again = [*ANSWERED[:-1], "compaction_end", "agent_settled"]
+            assert methods(heard) == [*BEFORE, "entry_appended", *COMPACTED, *again]
+            server.request(10, "prompt", {"message": "four", "wait": True})
+            assert server.answer(10)["text"] == "later"
+
+
+def test_a_window_that_ends_the_answer_is_an_overflow(tmp_path: Path) -> None:
+    ended = text_reply("half", finish="model_context_window_exceeded")
+    with serve_in_thread([*TALK, ended, NOTES, text_reply("it fits")]) as service:
+        with serve_process(home_for(tmp_path, service)) as server:
+            result, heard = third_question(server)
+            assert result["text"] == "it fits"
+            assert methods(heard) == [*BEFORE, "entry_appended", *COMPACTED, *ANSWERED]
+
+
+def test_an_answer_to_more_than_the_window_stays_and_the_context_is_compacted(tmp_path: Path) -> None:
+    silent = text_reply("a good answer", prompt_tokens=WINDOW + 1000)
+    with serve_in_thread([*TALK, silent, NOTES]) as service:
+        with serve_process(home_for(tmp_path, service)) as server:
+            result, heard = third_question(server)
+            assert result["text"] == "a good answer"
+            assert methods(heard) == [*BEFORE, *COMPACTED, "agent_settled"]
+
+
+def test_an_answer_cut_before_its_limit_is_asked_for_in_a_smaller_context(tmp_path: Path) -> None:
+    cut = text_reply("half", finish="length")
+    with serve_in_thread([*TALK, cut, NOTES, text_reply("whole")]) as service:
+        with serve_process(home_for(tmp_path, service)) as server:
+            result, heard = third_question(server)
+            assert result["text"] == "whole"
+            assert methods(heard) == [*BEFORE, "entry_appended", *COMPACTED, *ANSWERED]
+
+
+@pytest.mark.parametrize(
+    "failing", [error_reply(500, {"error": {"message": "no"}}), ServerReply(close_unanswered=True)]
+)
+def test_when_the_summary_cannot_be_had_the_session_stays_usable(tmp_path: Path, failing: ServerReply) -> None:
+    with serve_in_thread(
+        [*TALK, error_reply(400, STATED), *[failing] * 4, text_reply("later"), text_reply("later")]
+    ) as service:
+        with serve_process(home_for(tmp_path, service)) as server:
+            third_question(server)
+            server.request(10, "prompt", {"message": "four", "wait": True})
+            assert server.answer(10)["stopReason"] in ("stop", "error")
+            server.request(11, "get_state")
+            state = server.answer(11)
+            assert (state["isStreaming"], state["isCompacting"]) == (False, False)
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        error_reply(429, {"error": {"message": "Rate limit reached: 40000 input tokens per minute"}}),
+        error_reply(402, {"error": {"message": "insufficient credits"}}),
+        error_reply(401, {"error": {"message": "invalid api key"}}),
+    ],
+)
+def test_what_is_no_overflow_is_not_compacted(tmp_path: Path, reply: ServerReply) -> None:
+    with serve_in_thread([*TALK, reply, reply]) as service:
+        with serve_process(home_for(tmp_path, service)) as server:
+            result, heard = third_question(server)
+            assert result["stopReason"] == "error"
+            assert "compaction_start" not in methods(heard)

@@ -1,0 +1,103 @@
+"""A body whose parts are kept from request to request is the body that is made anew, and is sent as it is."""
+
+import json
+from typing import Any
+
+import anyio
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rpc_agent.conversation.messages import ModelMessage
+from rpc_agent.providers.base import ModelRequest
+from rpc_agent.providers.connections import Connections
+from rpc_agent.providers.openai_completions.client import OpenAICompletions
+from rpc_agent.providers.pieces import JoinedPieces, Pieces
+from tests.support.chat_server import ChatServer, text_reply
+from tests.support.model_conversations import IMAGE, answer, call, result, text, user
+from tests.support.provider_apis import COMPLETIONS
+
+LARGE = "x" * 150_000
+"""Two of them fill a part."""
+
+
+def client(**compat: Any) -> OpenAICompletions:
+    model = COMPLETIONS.model("http://127.0.0.1:9/v1", input=("text", "image"), compat=compat)
+    return OpenAICompletions(model, key=lambda: "", connections=Connections())
+
+
+def body(client: OpenAICompletions, messages: list[Any]) -> bytes:
+    made = client.begin(ModelRequest(model=client._model, messages=messages, routing_id="one")).body
+    return made if isinstance(made, bytes) else b"".join(made)
+
+
+MESSAGES = st.one_of(
+    st.sampled_from(["hi", LARGE]).map(lambda words: user(text(words))),
+    st.sampled_from(["yes", LARGE]).map(lambda words: answer(text(words))),
+    st.just(answer(call("c1"), call("c2"))),
+    st.sampled_from([text("found"), IMAGE]).map(lambda block: result("c1", block)),
+    # Nothing of it can be sent.
+    st.just(answer()),
+)
+CHANGES = st.lists(
+    st.tuples(st.integers(0, 6), st.lists(MESSAGES, max_size=6)),
+    min_size=1,
+    max_size=6,
+)
+"""How many messages at the end go, and what comes in their place."""
+
+
+@settings(max_examples=60, deadline=None)
+@given(CHANGES, st.booleans())
+def test_it_is_the_same_however_the_conversation_changed_since(changes: list[Any], between: bool) -> None:
+    compat = {"requiresAssistantAfterToolResult": between}
+    kept = client(**compat)
+    messages: list[Any] = []
+    for gone, added in changes:
+        messages = messages[: max(len(messages) - gone, 0)] + [dict(message) for message in added]
+        fresh = client(**compat)
+        assert body(kept, messages) == body(fresh, messages)
+        json.loads(body(fresh, messages))
+
+
+def test_a_request_writes_only_what_is_behind_the_last_large_part() -> None:
+    written: list[bytes] = []
+
+    def write(piece: bytes, state: None) -> tuple[list[bytes], None]:
+        written.append(piece)
+        return [piece], None
+
+    pieces: Pieces[bytes] = Pieces()
+    joined: JoinedPieces[bytes, None] = JoinedPieces(write, None)
+    messages: list[ModelMessage] = [user(text(LARGE)) for _ in range(8)]  # type: ignore[misc]
+
+    def encode(message: ModelMessage) -> bytes:
+        return str(message["content"]).encode()
+
+    first, _ = joined.of(pieces.of(messages, encode), pieces.unchanged)
+    written.clear()
+    messages = [*messages, user(text("new"))]  # type: ignore[list-item]
+    again, _ = joined.of(pieces.of(messages, encode), pieces.unchanged)
+    assert [len(piece) < 200 for piece in written] == [True]
+    assert all(old is new for old, new in zip(first[:-1], again, strict=False))
+
+
+@pytest.mark.anyio
+async def test_a_body_in_parts_arrives_whole_and_with_its_length_even_when_it_is_sent_twice() -> None:
+    async with ChatServer([text_reply("one"), text_reply("two", repeat=True)]) as server:
+        model = COMPLETIONS.model(server.base_url)
+        connections = Connections()
+        asking = OpenAICompletions(model, key=lambda: "", connections=connections)
+        messages: list[Any] = [user(text(LARGE)) for _ in range(7)]
+        try:
+            with anyio.fail_after(20):
+                for _ in range(2):
+                    async for _ in asking.stream(ModelRequest(model=model, messages=messages)):
+                        pass
+                    messages.append(user(text("more")))
+        finally:
+            await connections.aclose()
+    assert server.faults == []
+    assert [len(request["messages"]) for request in server.requests] == [7, 8]
+    assert [int(headers["content-length"]) for headers in server.headers] == [len(raw) for raw in server.raw_requests]
+    assert not any("transfer-encoding" in headers for headers in server.headers)

@@ -1,0 +1,122 @@
+"""On a disk that takes its time: what is announced as done is on it, and the event loop waits for nobody."""
+
+import threading
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+import anyio
+import pytest
+
+from rpc_agent.agent.abort import Abort
+from rpc_agent.runtime.client_port import LentTool
+from rpc_agent.runtime.compactor import CompactionOptions
+from rpc_agent.runtime.events import SessionEvent
+from rpc_agent.runtime.extension_shelf import ExtensionShelf
+from rpc_agent.runtime.identity import SystemIdentity
+from rpc_agent.runtime.live_session import LiveSession
+from rpc_agent.runtime.run import RunLimits
+from rpc_agent.runtime.services import LaunchOptions, Services
+from rpc_agent.runtime.session_registry import SessionRegistry
+from rpc_agent.storage.session_store import SessionStore
+from tests.support.agent_server import PATIENCE, Home
+
+pytestmark = pytest.mark.anyio
+
+
+class SlowDisk(SessionStore):
+    """A store whose disk is done when the test says so."""
+
+    asked: anyio.Event
+    done: anyio.Event
+
+    async def sync(self) -> None:
+        self.asked.set()
+        await self.done.wait()
+        await super().sync()
+
+    def be_slow(self) -> None:
+        self.asked, self.done = anyio.Event(), anyio.Event()
+
+
+class NoClient:
+    """A client that can do nothing beside listening."""
+
+    answers_permissions = reads_files = writes_files = False
+    hooks: frozenset[str] = frozenset()
+    tools: tuple[LentTool, ...] = ()
+
+
+class Names:
+    """Hears the names of events."""
+
+    def __init__(self) -> None:
+        self.heard: list[str] = []
+
+    def hear(self, event: SessionEvent, run_id: str | None) -> None:
+        self.heard.append(type(event).__name__)
+
+    async def drained(self) -> None:
+        pass
+
+
+def a_session(
+    home: Home, spawn: Callable[[Callable[[], Awaitable[None]]], None]
+) -> tuple[LiveSession, SlowDisk, Names]:
+    services = Services(
+        launch=LaunchOptions(cwd=home.project, config_dir=home.config),
+        environment=home.environment,
+        identity=SystemIdentity(),
+        spawn=spawn,
+        client=NoClient(),
+        extensions=ExtensionShelf(home.config),
+    )
+    store = SlowDisk.create(home.sessions, cwd=str(home.project), identity=services.identity)
+    assert isinstance(store, SlowDisk)
+    store.be_slow()
+    session, names = SessionRegistry(services).adopt(store, home.project), Names()
+    session.parts.broadcast.listen(names)
+    return session, store, names
+
+
+async def test_the_end_of_a_turn_and_of_a_compaction_wait_for_the_disk(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    home.script({"text": "An answer. " * 50}, summaries=[{"text": "## Goal\nWhat was asked."}])
+    async with anyio.create_task_group() as tasks:
+        session, store, names = a_session(home, tasks.start_soon)
+        with anyio.fail_after(PATIENCE):
+            accepted = session.prompt("a question " * 500, behavior=None, limits=RunLimits())
+            accepted.begin()
+            await store.asked.wait()
+            # Recorded and announced, but the turn is not over while the disk works; everything else goes on.
+            assert (names.heard[-1] != "TurnEnd", "TurnEnd" in names.heard) == (True, False)
+            assert session.state().is_streaming
+            store.done.set()
+            await session.idle()
+            assert names.heard.count("TurnEnd") == 1
+
+            store.be_slow()
+            tasks.start_soon(session.compact, CompactionOptions(keep_recent_tokens=1), Abort())
+            await store.asked.wait()
+            assert "CompactionStart" in names.heard
+            assert "CompactionEnd" not in names.heard
+            store.done.set()
+            await session.idle()
+            assert names.heard.count("CompactionEnd") == 1
+            await session.close()
+
+
+async def test_a_sync_lets_the_event_loop_go_on(tmp_path: Path) -> None:
+    threads: list[threading.Thread] = []
+
+    class Watched:
+        def sync(self) -> None:
+            threads.append(threading.current_thread())
+
+        def close(self) -> None:
+            pass
+
+    store = SessionStore.create(tmp_path, cwd="/", identity=SystemIdentity())
+    store._file = Watched()  # type: ignore[assignment]
+    await store.sync()
+    assert threads != [threading.main_thread()]
+    assert len(threads) == 1
