@@ -117,3 +117,17 @@ async def test_a_giant_result_that_is_kept_is_shortened_and_comes_back_with_undo
         context = (await client.request("get_messages"))["messages"]
         (whole,) = [each for each in context if each["role"] == "toolResult"]
         assert "characters left out" not in whole["content"][0]["text"]
+
+
+async def test_standing_instructions_above_the_threshold_are_said_once_whatever_the_history(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    home.settings(tokens={"estimate": "simple"}, compaction={"keepRecentTokens": 100})
+    (home.config / "AGENTS.md").write_text("word " * 21_000)
+    home.script(*[{"text": f"hello {LONG}"} for _ in range(4)], summaries=[SUMMARY] * 4, contextWindow=32_768)
+    async with serving(home) as client:
+        for _ in range(4):
+            result = await client.request("prompt", {"message": "hi", "wait": True})
+            assert result["stopReason"] == "stop"
+        assert "compaction_start" not in names(client)
+        (warning,) = heard(client, "context_warning")
+        assert warning["fixedTokens"] > warning["threshold"] == 24_576
