@@ -74,7 +74,7 @@ def _turn(path: list[Entry], number: int) -> Iterator[Entry]:
             "arguments": _made(number, step),
         }
         raws.append(_answer([call], "toolUse"))
-        output = [{"type": "text", "text": f"line of output {key} " * 60}]
+        output: list[Any] = [{"type": "text", "text": f"line of output {key} " * 60}]
         result = {"toolCallId": key, "toolName": call["name"], "content": output, "isError": step == 2}
         raws.append({"role": "toolResult", **result, "timestamp": 0})
     raws.append(_answer([{"type": "text", "text": f"Turn {number} is done. " * 10}], "stop"))
@@ -89,7 +89,7 @@ def _made(number: int, step: int) -> dict[str, str]:
     )
 
 
-def _answer(content: list[dict[str, object]], stop: str) -> dict[str, object]:
+def _answer(content: list[Any], stop: str) -> dict[str, object]:
     head = {"role": "assistant", "content": content, "api": "a", "provider": "p", "model": "m"}
     return {**head, "usage": make_usage(), "stopReason": stop, "timestamp": 0}
 

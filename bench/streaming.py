@@ -23,7 +23,8 @@ import json, socket, sys, time
 deltas, pace = int(sys.argv[1]), float(sys.argv[2])
 def event(delta, finish=None):
     choice = {"index": 0, "delta": delta, "finish_reason": finish}
-    return b"data: " + json.dumps({"id": "c", "object": "chat.completion.chunk", "choices": [choice]}).encode() + b"\\n\\n"
+    chunk = {"id": "c", "object": "chat.completion.chunk", "choices": [choice]}
+    return b"data: " + json.dumps(chunk).encode() + b"\\n\\n"
 listener = socket.create_server(("127.0.0.1", 0))
 print(listener.getsockname()[1], flush=True)
 while True:

@@ -30,7 +30,10 @@ class Command:
 
 
 def find_commands(folders: Iterable[Path]) -> tuple[Command, ...]:
-    """The commands in `prompts/` and `skills/` of each folder, by name; a later folder's win. Unreadable files are none."""
+    """The commands in `prompts/` and `skills/` of each folder, by name; a later folder's win.
+
+    A file that cannot be read is none.
+    """
     found: dict[str, Command] = {}
     for folder in folders:
         for command in (*_templates(folder / "prompts"), *_skills(folder / "skills")):

@@ -1,10 +1,12 @@
 """The three check points of a run: looks at the context, lets `policy` decide, and carries the decision out."""
 
+import math
 from collections.abc import Callable, Sequence
 
 from rpc_agent.agent.abort import Abort
 from rpc_agent.agent.inbox import QueuedMessage
 from rpc_agent.agent.model_step import Answer
+from rpc_agent.compaction.payload import payload_edits
 from rpc_agent.compaction.plan import is_credible
 from rpc_agent.compaction.policy import (
     CheckPoint,
@@ -62,12 +64,14 @@ class AutoCompaction:
         self._fuse = Fuse()
         self._quiet_until = 0
         self._unreachable = UnreachableThreshold(emit)
+        self._is_lightened = False
+        """Pictures and giant results were taken out for the message at work; a second time would find none."""
 
     async def before_prompt(self, incoming: Sequence[QueuedMessage], abort: Abort) -> None:
         tokens = sum(self._context.estimate(user_message(message.content, timestamp=0)) for message in incoming)
         await self._carry_out(self._decide("beforePrompt", incoming_tokens=tokens), abort)
         if incoming:
-            self._fuse, self._quiet_until = Fuse(), 0
+            self._fuse, self._quiet_until, self._is_lightened = Fuse(), 0, False
 
     async def between_turns(self, abort: Abort) -> None:
         await self._carry_out(self._decide("betweenTurns"), abort)
@@ -75,8 +79,25 @@ class AutoCompaction:
     async def after_attempt(self, answer: Answer, abort: Abort) -> bool:
         """Whether the model is to be asked again, in the smaller context."""
         self._fuse = self._fuse.after_answer(answer.message)
+        if answer.failure is not None and answer.failure.kind == "payloadBytes":
+            return self._lighten()
         overflowed = answer.failure is not None and answer.failure.kind == "overflow"
         return await self._carry_out(self._decide("afterRun", overflowed=overflowed), abort)
+
+    def _lighten(self) -> bool:
+        """After a refusal of the bytes: take out what is heavy and leave the failed try out; whether to ask again."""
+        edits = payload_edits(self._log.projection.messages, self._weigh)
+        failed = last_answer(self._log.path)
+        if self._is_lightened or not edits or failed is None:
+            return False
+        self._is_lightened = True
+        for fields in edits:
+            self._log.append("context_edit", fields)
+        self._log.omit([failed.id])
+        return True
+
+    def _weigh(self, text: str) -> int:
+        return math.ceil(self._context.estimate.rule.weigh(text))
 
     def rest(self) -> None:
         """The threshold rests until the context grew: somebody undid a compaction, and wants it so."""
@@ -148,9 +169,7 @@ class AutoCompaction:
                 window=self._context.window,
             )
 
-    def _decide(
-        self, check_point: CheckPoint, *, incoming_tokens: int = 0, overflowed: bool = False
-    ) -> Decision:
+    def _decide(self, check_point: CheckPoint, *, incoming_tokens: int = 0, overflowed: bool = False) -> Decision:
         """`overflowed`: the call that just failed said so, be it in words that the stored text does not have."""
         model = self._models.model
         if model is None:

@@ -13,7 +13,9 @@ pytestmark = pytest.mark.anyio
 TOO_LONG = {"error": {"kind": "overflow", "message": "prompt is too long: 10500 tokens > 10000 maximum", "status": 400}}
 
 
-def home_with(tmp_path: Path, *replies: dict[str, Any], summaries: list[dict[str, Any]] | None = None, **model: Any) -> Home:
+def home_with(
+    tmp_path: Path, *replies: dict[str, Any], summaries: list[dict[str, Any]] | None = None, **model: Any
+) -> Home:
     home = Home(tmp_path)
     home.settings(tokens={"estimate": "simple"}, compaction={"keepRecentTokens": 600}, retry={"baseDelayMs": 1})
     home.script(*replies, summaries=[SUMMARY] if summaries is None else summaries, **model)
@@ -87,7 +89,9 @@ async def test_a_silent_overflow_is_compacted_and_the_good_answer_stays(tmp_path
 
 async def test_an_answer_cut_because_the_context_was_full_is_asked_for_again(tmp_path: Path) -> None:
     cut = {"text": "half", "stopReason": "length", "usage": {"input": 9_000, "output": 10}}
-    home = home_with(tmp_path, {"text": f"a {LONG}"}, {"text": f"b {LONG}"}, cut, {"text": "whole"}, contextWindow=100_000)
+    home = home_with(
+        tmp_path, {"text": f"a {LONG}"}, {"text": f"b {LONG}"}, cut, {"text": "whole"}, contextWindow=100_000
+    )
     async with serving(home) as client:
         await talk(client, 2)
         result = await client.request("prompt", {"message": "three", "wait": True})

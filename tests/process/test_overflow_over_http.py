@@ -71,72 +71,81 @@ OVERFLOWS = {
 
 @pytest.mark.parametrize("name", OVERFLOWS)
 def test_a_refusal_is_compacted_away_and_the_question_asked_once_more(tmp_path: Path, name: str) -> None:
-    with serve_in_thread([*TALK, OVERFLOWS[name], NOTES, text_reply("it fits")]) as service:
-        with serve_process(home_for(tmp_path, service)) as server:
-            result, heard = third_question(server)
-            assert (result["text"], result["stopReason"]) == ("it fits", "stop")
-            assert methods(heard) == [*BEFORE, "entry_appended", *COMPACTED, *ANSWERED]
-            assert server.finish() == 0
-        assert service.faults == []
-        assert "tools" not in service.requests[3], "the summary is asked for without tools"
-        contents = [str(message["content"]) for message in service.requests[4]["messages"]]
-        assert "Short notes." in contents[1], "the summary stands where the old turns were"
-        assert contents[-1] == "three"
+    with (
+        serve_in_thread([*TALK, OVERFLOWS[name], NOTES, text_reply("it fits")]) as service,
+        serve_process(home_for(tmp_path, service)) as server,
+    ):
+        result, heard = third_question(server)
+        assert (result["text"], result["stopReason"]) == ("it fits", "stop")
+        assert methods(heard) == [*BEFORE, "entry_appended", *COMPACTED, *ANSWERED]
+        assert server.finish() == 0
+    assert service.faults == []
+    assert "tools" not in service.requests[3], "the summary is asked for without tools"
+    contents = [str(message["content"]) for message in service.requests[4]["messages"]]
+    assert "Short notes." in contents[1], "the summary stands where the old turns were"
+    assert contents[-1] == "three"
 
 
 def test_a_context_that_overflows_again_ends_in_the_error_told_once(tmp_path: Path) -> None:
     refusal = error_reply(400, STATED)
-    with serve_in_thread([*TALK, refusal, NOTES, refusal, text_reply("later")]) as service:
-        with serve_process(home_for(tmp_path, service)) as server:
-            result, heard = third_question(server)
-            assert (result["stopReason"], result["error"]["reason"]) == ("error", "contextOverflow")
-            again = [*ANSWERED[:-1], "compaction_end", "agent_settled"]
-            assert methods(heard) == [*BEFORE, "entry_appended", *COMPACTED, *again]
-            server.request(10, "prompt", {"message": "four", "wait": True})
-            assert server.answer(10)["text"] == "later"
+    with (
+        serve_in_thread([*TALK, refusal, NOTES, refusal, text_reply("later")]) as service,
+        serve_process(home_for(tmp_path, service)) as server,
+    ):
+        result, heard = third_question(server)
+        assert (result["stopReason"], result["error"]["reason"]) == ("error", "contextOverflow")
+        again = [*ANSWERED[:-1], "compaction_end", "agent_settled"]
+        assert methods(heard) == [*BEFORE, "entry_appended", *COMPACTED, *again]
+        server.request(10, "prompt", {"message": "four", "wait": True})
+        assert server.answer(10)["text"] == "later"
 
 
 def test_a_window_that_ends_the_answer_is_an_overflow(tmp_path: Path) -> None:
     ended = text_reply("half", finish="model_context_window_exceeded")
-    with serve_in_thread([*TALK, ended, NOTES, text_reply("it fits")]) as service:
-        with serve_process(home_for(tmp_path, service)) as server:
-            result, heard = third_question(server)
-            assert result["text"] == "it fits"
-            assert methods(heard) == [*BEFORE, "entry_appended", *COMPACTED, *ANSWERED]
+    with (
+        serve_in_thread([*TALK, ended, NOTES, text_reply("it fits")]) as service,
+        serve_process(home_for(tmp_path, service)) as server,
+    ):
+        result, heard = third_question(server)
+        assert result["text"] == "it fits"
+        assert methods(heard) == [*BEFORE, "entry_appended", *COMPACTED, *ANSWERED]
 
 
 def test_an_answer_to_more_than_the_window_stays_and_the_context_is_compacted(tmp_path: Path) -> None:
     silent = text_reply("a good answer", prompt_tokens=WINDOW + 1000)
-    with serve_in_thread([*TALK, silent, NOTES]) as service:
-        with serve_process(home_for(tmp_path, service)) as server:
-            result, heard = third_question(server)
-            assert result["text"] == "a good answer"
-            assert methods(heard) == [*BEFORE, *COMPACTED, "agent_settled"]
+    with serve_in_thread([*TALK, silent, NOTES]) as service, serve_process(home_for(tmp_path, service)) as server:
+        result, heard = third_question(server)
+        assert result["text"] == "a good answer"
+        assert methods(heard) == [*BEFORE, *COMPACTED, "agent_settled"]
 
 
 def test_an_answer_cut_before_its_limit_is_asked_for_in_a_smaller_context(tmp_path: Path) -> None:
     cut = text_reply("half", finish="length")
-    with serve_in_thread([*TALK, cut, NOTES, text_reply("whole")]) as service:
-        with serve_process(home_for(tmp_path, service)) as server:
-            result, heard = third_question(server)
-            assert result["text"] == "whole"
-            assert methods(heard) == [*BEFORE, "entry_appended", *COMPACTED, *ANSWERED]
+    with (
+        serve_in_thread([*TALK, cut, NOTES, text_reply("whole")]) as service,
+        serve_process(home_for(tmp_path, service)) as server,
+    ):
+        result, heard = third_question(server)
+        assert result["text"] == "whole"
+        assert methods(heard) == [*BEFORE, "entry_appended", *COMPACTED, *ANSWERED]
 
 
 @pytest.mark.parametrize(
     "failing", [error_reply(500, {"error": {"message": "no"}}), ServerReply(close_unanswered=True)]
 )
 def test_when_the_summary_cannot_be_had_the_session_stays_usable(tmp_path: Path, failing: ServerReply) -> None:
-    with serve_in_thread(
-        [*TALK, error_reply(400, STATED), *[failing] * 4, text_reply("later"), text_reply("later")]
-    ) as service:
-        with serve_process(home_for(tmp_path, service)) as server:
-            third_question(server)
-            server.request(10, "prompt", {"message": "four", "wait": True})
-            assert server.answer(10)["stopReason"] in ("stop", "error")
-            server.request(11, "get_state")
-            state = server.answer(11)
-            assert (state["isStreaming"], state["isCompacting"]) == (False, False)
+    with (
+        serve_in_thread(
+            [*TALK, error_reply(400, STATED), *[failing] * 4, text_reply("later"), text_reply("later")]
+        ) as service,
+        serve_process(home_for(tmp_path, service)) as server,
+    ):
+        third_question(server)
+        server.request(10, "prompt", {"message": "four", "wait": True})
+        assert server.answer(10)["stopReason"] in ("stop", "error")
+        server.request(11, "get_state")
+        state = server.answer(11)
+        assert (state["isStreaming"], state["isCompacting"]) == (False, False)
 
 
 @pytest.mark.parametrize(
@@ -148,8 +157,25 @@ def test_when_the_summary_cannot_be_had_the_session_stays_usable(tmp_path: Path,
     ],
 )
 def test_what_is_no_overflow_is_not_compacted(tmp_path: Path, reply: ServerReply) -> None:
-    with serve_in_thread([*TALK, reply, reply]) as service:
-        with serve_process(home_for(tmp_path, service)) as server:
-            result, heard = third_question(server)
-            assert result["stopReason"] == "error"
-            assert "compaction_start" not in methods(heard)
+    with serve_in_thread([*TALK, reply, reply]) as service, serve_process(home_for(tmp_path, service)) as server:
+        result, heard = third_question(server)
+        assert result["stopReason"] == "error"
+        assert "compaction_start" not in methods(heard)
+
+
+def test_a_request_too_large_in_bytes_loses_its_pictures_and_is_sent_once_more(tmp_path: Path) -> None:
+    too_large = error_reply(413, {"error": {"message": "request entity too large"}})
+    image = {"type": "image", "data": "QQ==" * 1000, "mimeType": "image/png"}
+    with serve_in_thread([too_large, text_reply("seen"), too_large]) as service:
+        home = home_for(tmp_path, service)
+        models = json.loads((home.config / "models.json").read_text())
+        models["providers"]["mine"]["models"][0]["input"] = ["text", "image"]
+        home.models(models["providers"])
+        with serve_process(home) as server:
+            server.request(1, "prompt", {"message": "look", "images": [image], "wait": True})
+            assert server.answer(1)["text"] == "seen"
+            server.request(2, "prompt", {"message": "again", "wait": True})
+            assert server.answer(2)["stopReason"] == "error", "nothing heavy is left, so it is not sent again"
+        assert "QQ==" in str(service.requests[0]["messages"])
+        assert "QQ==" not in str(service.requests[1]["messages"])
+        assert len(service.requests) == 3

@@ -109,9 +109,14 @@ async def export(request: Request, params: ExportSessionParams) -> Result:
     data = await export_session(request.session.log.store, params.format)
     if params.output_path is None:
         return {"text": data.decode("utf-8", "replace")}
-    path = request.session.parts.cwd / Path(params.output_path).expanduser()
+    path = _place(request.session.parts.cwd, params.output_path)
     await write_export(path, data)
     return {"path": str(path)}
+
+
+def _place(cwd: Path, written: str) -> Path:
+    """A relative path is relative to the session's working directory."""
+    return cwd / Path(written).expanduser()
 
 
 async def get_events(request: Request, params: GetEventsParams) -> Result:
