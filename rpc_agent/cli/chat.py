@@ -59,7 +59,7 @@ class Chat:
         """Until the person leaves or the input ends. Returns the exit code."""
         self._talk.connect(client)
         # Who cannot answer must not be asked: without the capability the agent only reads.
-        capabilities = {"deltas": "merged", "permissions": self._lines.interactive}
+        capabilities = {"deltas": "merged", "permissions": self._lines.interactive, "ui": self._lines.interactive}
         client.initialize(name="rpc-agent chat", version=__version__, capabilities=capabilities)
         state = client.get_state()
         self._talk.enter(state)

@@ -46,10 +46,10 @@ def undo(talk: Conversation, _: str) -> None:
 
 
 def model(talk: Conversation, which: str) -> None:
-    refs = talk.listed.get("model") or _model_refs(talk)
     if not which:
         _list_models(talk)
         return
+    refs = talk.listed.get("model") or _model_refs(talk)
     wanted = refs[int(which) - 1] if which.isdecimal() and 0 < int(which) <= len(refs) else which
     provider, slash, model_id = wanted.partition("/")
     if not slash:

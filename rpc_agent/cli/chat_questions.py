@@ -1,21 +1,26 @@
-"""A permission question in the terminal: what would be done, the answers, and what was chosen. Decides nothing."""
+"""The server's questions in the terminal: permissions, and what extensions want to know. Shows and asks only."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from rpc_agent.cli.line_input import LineInput
 from rpc_agent.cli.terminal import Terminal
 
 Params = Mapping[str, Any]
+Answer = dict[str, Any]
 
-CANCELLED: dict[str, Any] = {"cancelled": True}
 # So much of a text that is to be written is shown; more would push the question out of sight.
 _SHOWN_LINES = 12
 _LETTERS = {"allow_once": "y", "allow_always": "a", "reject_once": "n", "reject_always": "d"}
 
 
-def ask_permission(params: Params, out: Terminal, lines: LineInput) -> dict[str, Any]:
-    """The answer to request_permission. Enter rejects once; the end of input and Ctrl-C cancel."""
+def answer(method: str, params: Params, out: Terminal, lines: LineInput) -> Answer | None:
+    """The result of a request of the server's; None when the person ended the question instead (see `UNANSWERED`)."""
+    return _ASK[method](params, out, lines)
+
+
+def _permission(params: Params, out: Terminal, lines: LineInput) -> Answer | None:
+    """Enter rejects once."""
     options = params.get("options") or []
     out.line(f"The agent asks to use {params.get('toolName')}:", "note")
     for line in describe(params):
@@ -28,7 +33,61 @@ def ask_permission(params: Params, out: Terminal, lines: LineInput) -> dict[str,
         if chosen is not None:
             return {"optionId": chosen}
         out.line(f"Type one of {', '.join(letters)}.", "bad")
-    return CANCELLED
+    return None
+
+
+def _select(params: Params, out: Terminal, lines: LineInput) -> Answer | None:
+    """Enter chooses nothing."""
+    options = params.get("options") or []
+    out.line(str(params.get("title")), "note")
+    for number, option in enumerate(options, 1):
+        out.line(f"{number:4} {option['label']}")
+    while (typed := lines.ask("Which? ")) is not None:
+        if not typed.strip():
+            return {"cancelled": True}
+        chosen = next((o for n, o in enumerate(options, 1) if typed.strip() in (str(n), o["label"])), None)
+        if chosen is not None:
+            return {"optionId": chosen["id"]}
+        out.line(f"Type a number from 1 to {len(options)}; Enter chooses nothing.", "bad")
+    return None
+
+
+def _confirm(params: Params, out: Terminal, lines: LineInput) -> Answer | None:
+    """Everything but yes is no."""
+    out.line(str(params.get("title")), "note")
+    if params.get("message"):
+        out.line(str(params["message"]))
+    typed = lines.ask("y or n? ")
+    return None if typed is None else {"confirmed": typed.strip().lower() in ("y", "yes")}
+
+
+def _input(params: Params, out: Terminal, lines: LineInput) -> Answer | None:
+    hint = f" ({params['placeholder']})" if params.get("placeholder") else ""
+    out.line(f"{params.get('title')}{hint}", "note")
+    typed = lines.ask("> ", preset=str(params.get("value") or ""))
+    return None if typed is None else {"text": typed}
+
+
+def _notify(params: Params, out: Terminal, _: LineInput) -> Answer | None:
+    out.line(str(params.get("message")), "bad" if params.get("level") == "error" else "note")
+    return {}
+
+
+_ASK: dict[str, Callable[[Params, Terminal, LineInput], Answer | None]] = {
+    "request_permission": _permission,
+    "ui_select": _select,
+    "ui_confirm": _confirm,
+    "ui_input": _input,
+    "ui_notify": _notify,
+}
+UNANSWERED: dict[str, Answer] = {
+    "request_permission": {"cancelled": True},
+    "ui_select": {"cancelled": True},
+    "ui_confirm": {"confirmed": False},
+    "ui_input": {"cancelled": True},
+    "ui_notify": {},
+}
+"""By method, what a question comes to that the person ended with Ctrl-C or the end of input."""
 
 
 def choose(typed: str, options: Sequence[Mapping[str, Any]]) -> str | None:

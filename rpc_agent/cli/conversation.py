@@ -8,13 +8,14 @@ import asyncio
 import contextlib
 import queue
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from rpc_agent_client import ClientError, Notification, RpcError, SyncCall, SyncClient
 from rpc_agent_client.types import State
 
 from rpc_agent.cli.advice import explain
-from rpc_agent.cli.chat_questions import CANCELLED, ask_permission
+from rpc_agent.cli.chat_questions import UNANSWERED, answer
 from rpc_agent.cli.chat_tree import TreeLine
 from rpc_agent.cli.chat_view import ChatView
 from rpc_agent.cli.interrupts import Interrupts, leave
@@ -26,21 +27,21 @@ _WAIT_SECONDS = 0.25
 
 
 class Question:
-    """request_permission on its way to a person."""
+    """A request of the server's on its way to a person."""
 
-    def __init__(self, params: dict[str, Any]) -> None:
-        self.params = params
+    def __init__(self, method: str, params: dict[str, Any]) -> None:
+        self.method, self.params = method, params
         self.answer: asyncio.Future[dict[str, Any]] = asyncio.get_running_loop().create_future()
         self.is_open = True
 
-    def reply(self, answer: dict[str, Any]) -> None:
+    def reply(self, result: dict[str, Any]) -> None:
         # The connection may have ended while the person was thinking.
         with contextlib.suppress(RuntimeError):
-            self.answer.get_loop().call_soon_threadsafe(self._settle, answer)
+            self.answer.get_loop().call_soon_threadsafe(self._settle, result)
 
-    def _settle(self, answer: dict[str, Any]) -> None:
+    def _settle(self, result: dict[str, Any]) -> None:
         if not self.answer.done():
-            self.answer.set_result(answer)
+            self.answer.set_result(result)
 
 
 Item = Notification | Question | SyncCall | str
@@ -70,9 +71,9 @@ class Inbox:
                 items.append(self._items.get_nowait())
         return items
 
-    async def ask(self, params: dict[str, Any]) -> dict[str, Any]:
-        """Handles request_permission on the connection's loop; the server may take the question back meanwhile."""
-        question = Question(params)
+    async def ask(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
+        """Handles a question on the connection's loop; the server may take it back meanwhile."""
+        question = Question(method, params)
         self.put(question)
         try:
             return await question.answer
@@ -101,7 +102,8 @@ class Conversation:
         self.client = client
         client.on("*", self._inbox.put)
         if self.lines.interactive:
-            client.handle("request_permission", self._inbox.ask)
+            for method in UNANSWERED:
+                client.handle(method, partial(self._inbox.ask, method))
 
     def enter(self, state: State) -> None:
         """Another session is the current one from here on."""
@@ -159,11 +161,11 @@ class Conversation:
                 self.out.line(item, "dim")
 
     def _ask(self, question: Question, abort: str) -> None:
-        answer = ask_permission(question.params, self.out, self.lines)
+        result = answer(question.method, question.params, self.out, self.lines)
         if not question.is_open:
-            self.out.line("The question was no longer open; the tool did not run.", "dim")
-        question.reply(answer)
-        if answer == CANCELLED:
+            self.out.line("The question was no longer open.", "dim")
+        question.reply(UNANSWERED[question.method] if result is None else result)
+        if result is None:
             self.client.post(abort)
 
 

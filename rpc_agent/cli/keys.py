@@ -73,7 +73,8 @@ else:
         """Keys as they are pressed, without echo, until the context ends. Ctrl-C is a key too; the end of input too."""
         earlier = termios.tcgetattr(descriptor)
         try:
-            tty.setcbreak(descriptor)
+            # Not the usual flush: what was typed ahead counts.
+            tty.setcbreak(descriptor, termios.TCSADRAIN)
             mode = termios.tcgetattr(descriptor)
             mode[3] &= ~termios.ISIG
             termios.tcsetattr(descriptor, termios.TCSADRAIN, mode)

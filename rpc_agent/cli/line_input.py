@@ -58,12 +58,19 @@ class LineInput:
             _add_to_history(line)
         return line
 
-    def ask(self, question: str) -> str | None:
-        """A person's answer to something else than "what next?"; None at the end of input and for Ctrl-C."""
+    def ask(self, question: str, *, preset: str = "") -> str | None:
+        """A person's answer to something else than "what next?"; None at the end of input and for Ctrl-C.
+
+        `preset` is typed already, where lines can be edited.
+        """
         self._out.fresh_line()
-        with contextlib.suppress(EOFError, KeyboardInterrupt):
+        _preset(preset)
+        try:
             return self._input(question)
-        self._out.line()
+        except (EOFError, KeyboardInterrupt):
+            self._out.line()
+        finally:
+            _preset("")
         return None
 
     def _offer_suggestion(self) -> None:

@@ -3,7 +3,9 @@
 import os
 import shutil
 import sys
+import unicodedata
 from collections.abc import Mapping
+from itertools import accumulate
 from typing import Literal, TextIO
 
 Style = Literal["plain", "bold", "dim", "good", "bad", "note"]
@@ -71,7 +73,7 @@ class Terminal:
         """`text` on one line, cut with an ellipsis where it is longer than the terminal is wide."""
         room = (width or self.width) - 1
         one_line = " ".join(text.split()) if "\n" in text else text
-        return one_line if len(one_line) <= room else one_line[: room - 3] + "..."
+        return one_line if columns(one_line) <= room else _beginning(one_line, room - 3) + "..."
 
     def styled(self, text: str, style: Style) -> str:
         if not self.has_colour or style == "plain":
@@ -95,7 +97,7 @@ class Terminal:
     def _clear_progress(self) -> None:
         if self._progress:
             # Overwritten with blanks rather than erased: every terminal can do that.
-            blank, self._progress = "\r" + " " * len(self._progress) + "\r", ""
+            blank, self._progress = "\r" + " " * columns(self._progress) + "\r", ""
             self._put(blank)
 
     def _put(self, text: str) -> None:
@@ -121,6 +123,23 @@ def standard_error() -> Terminal:
 def printable(text: str) -> str:
     """`text` with control characters made visible: a file or a model must not drive the person's terminal."""
     return text.translate(_CONTROLS)
+
+
+def columns(text: str) -> int:
+    """How wide `text` is on a terminal: a Chinese character or an emoji takes two columns, a loose accent none."""
+    return len(text) if text.isascii() else sum(map(_columns_of, text))
+
+
+def _beginning(text: str, room: int) -> str:
+    """As much of `text` as fits into `room` columns."""
+    widths = accumulate(map(_columns_of, text))
+    return text[: sum(1 for width in widths if width <= room)]
+
+
+def _columns_of(character: str) -> int:
+    if unicodedata.combining(character) or unicodedata.category(character) in ("Mn", "Me", "Cf"):
+        return 0
+    return 2 if unicodedata.east_asian_width(character) in "WF" else 1
 
 
 def _terminal(stream: TextIO) -> Terminal:

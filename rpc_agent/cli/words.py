@@ -203,7 +203,9 @@ _NOTIFICATIONS: dict[str, Callable[[Params], str]] = {
     "tool_execution_end": tool_outcome,
     "entry_appended": _entry,
     "leaf_changed": lambda p: f"from {p.get('previousLeafId')} to {p.get('leafId')}",
-    "session_info_changed": lambda p: f"the session is called {p.get('name') or 'nothing now'}",
+    "session_info_changed": lambda p: (
+        f"the session is called {p['name']}" if p.get("name") else "the session has no name"
+    ),
     "queue_update": lambda p: (
         f"waiting: {counted(len([*(p.get('steering') or []), *(p.get('followUp') or [])]), 'message')}"
     ),

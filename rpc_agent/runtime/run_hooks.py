@@ -87,7 +87,7 @@ class RunHooks:
             drafts.append((entry.kind, fields))
         self._log.append_many(drafts, ids)
         usage = self._context.usage()
-        if usage is not None:
+        if usage is not None and any(entry.kind != "custom" for entry in entries):
             self._emit(ContextUsageChanged(usage.tokens, usage.context_window, usage.percent))
 
 
@@ -101,4 +101,3 @@ def _read_messages(answer: object) -> list[Message] | None:
     if not any(message is not None and message["role"] != "system" for message in read):
         raise BadAnswer("messages is empty: a model has to be sent something")
     return cast(list[Message], read)
-

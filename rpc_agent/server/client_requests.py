@@ -66,6 +66,8 @@ class WireClient:
         ]
 
     async def request_permission(self, question: PermissionQuestion) -> PermissionAnswer:
+        if not self.answers_permissions:
+            return "unanswered"
         params = {
             "sessionId": question.session_id,
             "toolCallId": question.tool_call_id,

@@ -29,8 +29,8 @@ def talk(folder: Path, typed: str, script: Script) -> tuple[list[str], list[dict
     screen = io.StringIO()
     out = Terminal(screen, {})
     with SyncClient.spawn(server.command) as client:
-        ctrl_c, lines = Interrupts(), LineInput(io.StringIO(typed), out)
-        assert Chat(Conversation(out, lines, Inbox(), ctrl_c), ctrl_c).begin(client) == 0
+        ctrl_c, source = Interrupts(), LineInput(io.StringIO(typed), out)
+        assert Chat(Conversation(out, source, Inbox(), ctrl_c), ctrl_c).begin(client) == 0
     greeting, *lines = screen.getvalue().splitlines()
     assert greeting.endswith("offline/offline, in /w. /help tells what can be typed.")
     asked = [message for message in server.received() if message["method"] not in UNASKED]

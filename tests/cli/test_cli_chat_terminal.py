@@ -33,6 +33,16 @@ with Interrupts() as ctrl_c:
     print("read:", LineInput(sys.stdin, standard_output(), ctrl_c).read("> "))
 """
 
+CURIOUS = """
+def register(api):
+    @api.on("input")
+    async def ask(event):
+        bird = await api.ui_select("Which bird?", ["robin", "heron"])
+        sure = await api.ui_confirm(f"Really a {bird}?")
+        name = await api.ui_input("Its name", placeholder="one word", value="Greta")
+        await api.ui_notify(f"{bird} {sure} {name}")
+"""
+
 # A chat with the server of the arguments.
 TALK_TO = """
 import sys
@@ -144,6 +154,26 @@ def test_ctrl_c_at_a_question_stops_the_run(work: Path) -> None:
     assert not (work / "never.txt").exists()
 
 
+def test_questions_of_extensions_are_asked_in_the_terminal(work: Path) -> None:
+    (work / "curious.py").write_text(CURIOUS)
+    with chat(work, "--extension", "curious.py") as talk:
+        talk.press("What files are here?" + ENTER)
+        talk.wait_for("Which bird?")
+        talk.wait_for("   2 heron")
+        talk.wait_for("Which? ")
+        talk.press("3" + ENTER)
+        talk.wait_for("Type a number from 1 to 2")
+        talk.press("2" + ENTER)
+        talk.wait_for("Really a heron?")
+        talk.press("y" + ENTER)
+        talk.wait_for("Its name (one word)")
+        talk.wait_for("> Greta")
+        talk.press(ENTER)
+        talk.wait_for("heron True Greta")
+        talk.wait_for("README.md")
+        talk.wait_for("\n> ")
+
+
 def test_a_second_ctrl_c_leaves_a_run_that_does_not_stop(work: Path) -> None:
     script: dict[str, list[dict[str, Any]]] = {
         "get_state": [{"answer": {"sessionId": "s", "cwd": "/w"}}],
@@ -191,6 +221,15 @@ def test_the_tree_is_walked_with_the_arrow_keys(work: Path) -> None:
         talk.press("q")
         talk.wait_for("\n> ")
     assert [line for line in talk.shown.splitlines() if "=>" in line and len(line) > 80] == []
+
+
+def test_where_the_cursor_cannot_move_the_tree_is_a_list_with_numbers(work: Path) -> None:
+    with chat(work, TERM="dumb") as talk:
+        say(talk, "What files are here?", "README.md")
+        say(talk, "/tree", "   4 > assistant: ")
+        say(talk, "/tree 2", "Here we go on.")
+        say(talk, "/tree", "   2 > assistant: ")
+    assert "\x1b[" not in talk.shown.replace("\x1b[?2004h", "").replace("\x1b[?2004l", "")
 
 
 def test_a_line_of_the_tree_is_labelled_and_forked_from_within_the_walk(work: Path) -> None:

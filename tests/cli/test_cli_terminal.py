@@ -55,5 +55,11 @@ def test_long_lines_are_cut_to_the_width() -> None:
     assert out.clipped("short") == "short"
 
 
+def test_wide_characters_count_as_wide_as_they_are() -> None:
+    out = Terminal(io.StringIO(), {}, width=20)
+    assert out.clipped("鷺" * 20) == "鷺" * 8 + "..."
+    assert out.clipped("e\u0301" * 19) == "e\u0301" * 19
+
+
 def test_control_characters_of_files_and_models_do_not_reach_the_screen() -> None:
     assert printable("a\x1b]0;title\x07b\x9b2J\r\tc\n") == "a\ufffd]0;title\ufffdb\ufffd2J\ufffd\tc\n"

@@ -442,3 +442,12 @@ def test_importing_the_client_imports_only_the_standard_library() -> None:
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=WAIT, check=True)
     assert done.stdout.strip() == "['rpc_agent_client']"
+
+
+async def test_a_server_on_another_machine_is_told_of_no_process(tmp_path: Path) -> None:
+    server = FakeServer(tmp_path, {})
+    async with asyncio.timeout(WAIT), Client.spawn(server.command) as client:
+        await client.initialize(name="here")
+        await client.initialize(name="there", process_id=0)
+    said = [message["params"].get("processId") for message in server.received() if message["method"] == "initialize"]
+    assert said == [os.getpid(), None]

@@ -1,5 +1,6 @@
 """The blocking client against a real process that follows a script."""
 
+import asyncio
 import threading
 from pathlib import Path
 from typing import Any
@@ -90,3 +91,41 @@ def test_nothing_of_the_client_is_left_running(tmp_path: Path) -> None:
         pass
     assert client.returncode == 0
     assert [t.name for t in threading.enumerate() if t.name == "rpc-agent-client loop"] == []
+
+
+def test_a_handler_on_the_loop_is_cancelled_when_the_server_takes_its_question_back(tmp_path: Path) -> None:
+    script = {
+        "prompt": [
+            {"ask": [1, "request_permission", {"title": "bash"}]},
+            {"await": "asked"},
+            {"notify": ["$/cancelRequest", {"id": 1}]},
+            {"await": ""},
+            {"answer": {}},
+        ]
+    }
+    ended: list[str] = []
+    with SyncClient.spawn(FakeServer(tmp_path, script).command) as client:
+
+        async def answer(params: dict[str, Any]) -> dict[str, Any]:
+            client.client.notify("asked")
+            try:
+                await asyncio.get_running_loop().create_future()
+            finally:
+                ended.append(params["title"])
+            return {}
+
+        client.handle("request_permission", answer)
+        client.start("prompt").result(10)
+    assert ended == ["bash"]
+
+
+@pytest.mark.parametrize("end", [{"answer": 1}, {"exit": 3}])
+def test_a_call_says_when_its_answer_is_there_or_will_never_be(tmp_path: Path, end: dict[str, Any]) -> None:
+    done = threading.Event()
+    with SyncClient.spawn(FakeServer(tmp_path, {"slow": [{"await": "go"}, end]}).command) as client:
+        call = client.start("slow")
+        call.when_done(done.set)
+        assert not done.wait(0.01)
+        client.notify("go")
+        assert done.wait(10)
+        assert call.done

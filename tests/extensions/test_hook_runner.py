@@ -135,7 +135,11 @@ GOOD = [
     (read_tool_result, {"content": "x"}, {"content": "x"}),
     (read_input, {"text": "x"}, InputAnswer(text="x")),
     (read_input, {"handled": True}, InputAnswer(handled=True)),
-    (read_drafts, {"entries": [{"type": "custom"}], "continue": True}, Drafts(entries=({"type": "custom"},), go_on=True)),
+    (
+        read_drafts,
+        {"entries": [{"type": "custom"}], "continue": True},
+        Drafts(entries=({"type": "custom"},), go_on=True),
+    ),
 ]
 
 

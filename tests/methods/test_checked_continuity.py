@@ -76,7 +76,9 @@ class Session:
         path, missing = f"notes{number}.txt", f"missing{number}.txt"
         self.service.replies += [
             call_reply(("write", {"path": path, "content": "x" * 400}), number=number * 10),
-            call_reply(("read", {"path": missing}), ("bash", {"command": f"echo {number}; seq 1 900"}), number=number * 10 + 1),
+            call_reply(
+                ("read", {"path": missing}), ("bash", {"command": f"echo {number}; seq 1 900"}), number=number * 10 + 1
+            ),
             text_reply(f"turn {number} is done " + "and told " * 60),
         ]
         self.wishes.append(text)

@@ -130,4 +130,4 @@ async def test_standing_instructions_above_the_threshold_are_said_once_whatever_
             assert result["stopReason"] == "stop"
         assert "compaction_start" not in names(client)
         (warning,) = heard(client, "context_warning")
-        assert warning["fixedTokens"] > warning["threshold"] == 24_576
+        assert warning["fixedTokens"] > warning["threshold"] == 16_384

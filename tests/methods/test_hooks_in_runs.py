@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from rpc_agent.rpc.errors import RpcError
 from tests.support.agent_server import CheckingClient, Home, names, serving
 from tests.support.hooks import entries, errors, extension, hook, of, roles
 
@@ -75,20 +76,53 @@ def shout(event):
         assert of(asked, "input") == [{"text": "QUIET", "images": []}]
 
 
+async def test_a_prompt_that_is_cancelled_while_a_hook_thinks_starts_nothing(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    home.script({"text": "never said"})
+    async with serving(home) as client:
+        await hook(client, {"input": None})
+        del client.on_request["run_hook"]
+        question = await client.ask("prompt", {"message": "go"})
+        await client.wait(lambda: bool(client.requests))
+        await client.notify("$/cancelRequest", {"id": question[0]})
+        with pytest.raises(RpcError) as cancelled:
+            await client.answer(question)
+        assert cancelled.value.code == -32800
+        taken_back = [n.params["id"] for n in client.notifications if n.method == "$/cancelRequest"]
+        assert (taken_back, (await client.request("get_state"))["messageCount"]) == ([client.requests[0].id], 0)
+
+
+async def test_a_busy_session_refuses_before_any_hook_is_asked(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    home.script({"text": "half", "hang": True})
+    async with serving(home) as client:
+        await client.request("prompt", {"message": "go"})
+        asked = await hook(client, {"input": None})
+        with pytest.raises(RpcError) as busy:
+            await client.request("prompt", {"message": "again"})
+        assert (busy.value.code, asked) == (-32011, [])
+        await client.request("steer", {"message": "left"})
+        assert of(asked, "input") == [{"text": "left", "images": []}]
+        await client.request("abort")
+
+
 # context
 
 
 async def test_the_context_is_changed_for_the_model_and_never_stored(tmp_path: Path) -> None:
     home = Home(tmp_path)
-    home.script({"text": "one", "usage": {"input": 5, "output": 1}}, {"text": "two"})
+    home.script({"text": "one"})
+    long = "the question " * 4000
     only = [{"role": "user", "content": "something else", "timestamp": 1}]
     async with serving(home) as client:
         asked = await hook(client, {"context": {"messages": only}})
-        await prompt(client, "the question " * 50)
+        answer = await prompt(client, long)
+        assert answer["usage"]["input"] < 4000, "the model was sent the other messages"
         assert [message["role"] for message in of(asked, "context")[0]["messages"]] == ["user"]
         assert await roles(client) == ["system", "user", "assistant"]
         said = (await client.request("get_messages"))["messages"][1]["content"]
-        assert said == "the question " * 50
+        assert said == long
+        assert "context_warning" not in names(client), "nobody cut the input: less was sent"
 
 
 @pytest.mark.parametrize(
@@ -216,7 +250,7 @@ async def test_drafts_at_the_end_of_a_turn_are_on_the_branch_before_it_is_announ
             drafts[0],
             {**drafts[1], "display": True},
         ]
-        assert names(client)[-5:-2] == ["entry_appended", "entry_appended", "turn_end"]
+        assert names(client)[-6:-2] == ["entry_appended", "entry_appended", "context_usage_changed", "turn_end"]
 
 
 @pytest.mark.parametrize("name", ["turn_end", "agent_before_settle"])
@@ -249,7 +283,9 @@ async def test_the_turn_limit_of_a_prompt_holds_against_a_hook_that_always_goes_
     home.script(*[{"text": str(n)} for n in range(9)])
     more = {"type": "custom_message", "customType": "again", "content": "More.", "display": False}
     async with serving(home) as client:
-        await hook(client, {name: {"entries": [more], "continue": True} for name in ("turn_end", "agent_before_settle")})
+        await hook(
+            client, {name: {"entries": [more], "continue": True} for name in ("turn_end", "agent_before_settle")}
+        )
         assert (await prompt(client, maxTurns=3))["text"] == "2"
 
 
@@ -262,7 +298,10 @@ GOOD = {"type": "custom", "customType": "fine"}
         ({"type": "message", "message": {"role": "user", "content": "x"}}, "cannot be added"),
         ({"type": "custom", "customType": "leaf"}, "engine's own"),
         ({"type": "custom", "data": 1}, "needs a customType"),
-        ({"type": "custom_message", "customType": "x", "content": [{"type": "thinking", "thinking": "x"}]}, "content is"),
+        (
+            {"type": "custom_message", "customType": "x", "content": [{"type": "thinking", "thinking": "x"}]},
+            "content is",
+        ),
         ({"type": "custom_message", "customType": "x", "content": "y", "display": "yes"}, "display is"),
         ({"type": "context_edit", "targetId": "nowhere", "replacement": None}, "no entry of the active branch"),
         ({"type": "context_edit", "targetId": "nowhere"}, "replacement is null or"),

@@ -98,9 +98,11 @@ async def test_instructions_of_a_hook_reach_the_model_that_summarises(tmp_path: 
     code = f"""
 @api.on("session_before_tree")
 def instruct(event):
-    open({str(trace)!r}, "w").write(str(event["preparation"]["userWantsSummary"]))
+    with open({str(trace)!r}, "w") as file:
+        file.write(str(event["preparation"]["userWantsSummary"]))
     return {{"customInstructions": "Only names.", "replaceInstructions": True}}
 """
+
     async with serving(home, extensions=(extension(tmp_path, code),)) as client:
         said = await two_turns(client)
         moved = await client.request("navigate_tree", {"targetId": said[2]["id"], "summarize": True})

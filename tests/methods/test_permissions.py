@@ -26,7 +26,9 @@ async def begin(client: CheckingClient, answer: Any = None) -> list[dict[str, An
     if answer is not None:
         client.on_request["request_permission"] = reply
     capabilities = {"permissions": True}
-    await client.request("initialize", {"protocolVersion": 1, "clientInfo": {"name": "t"}, "capabilities": capabilities})
+    await client.request(
+        "initialize", {"protocolVersion": 1, "clientInfo": {"name": "t"}, "capabilities": capabilities}
+    )
     return asked
 
 
@@ -59,7 +61,9 @@ async def test_always_counts_for_the_same_thing_in_this_session(tmp_path: Path) 
         assert [question["args"]["path"] for question in asked] == ["a.txt", "b.txt"]
 
 
-@pytest.mark.parametrize("answer", [{"optionId": "reject_once"}, {"cancelled": True}, {"optionId": "no such"}, {}, "yes", 7])
+@pytest.mark.parametrize(
+    "answer", [{"optionId": "reject_once"}, {"cancelled": True}, {"optionId": "no such"}, {}, "yes", 7]
+)
 async def test_a_refusal_and_nonsense_do_not_run_the_tool_and_the_run_goes_on(tmp_path: Path, answer: Any) -> None:
     home = Home(tmp_path)
     home.script(*writes("a.txt"), {"text": "done"})

@@ -67,5 +67,3 @@ async def roles(client: CheckingClient) -> list[str]:
 async def entries(client: CheckingClient) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = (await client.request("get_entries"))["entries"]
     return found
-
-

@@ -31,11 +31,12 @@ class Methods(ABC):
         capabilities: JsonObject | None = None,
         process_id: int | None = None,
     ) -> t.InitializeResult:
-        """Say who asks and what it can do. The server ends when the process named does (default: this one)."""
+        """Say who asks and what it can do. The server ends when the process named does (default: this one; 0: none is
+        named, for a server on another machine)."""
         params = given(
             protocolVersion=PROTOCOL_VERSION,
             clientInfo=given(name=name, version=version, title=title),
-            processId=os.getpid() if process_id is None else process_id,
+            processId=os.getpid() if process_id is None else process_id or None,
             capabilities=capabilities or {},
         )
         return cast(t.InitializeResult, await self.request("initialize", params))

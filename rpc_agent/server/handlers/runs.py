@@ -38,9 +38,7 @@ def _expect_leaf(request: Request, params: PromptParams) -> None:
         request.session.expect_leaf(params.expected_leaf_id)
 
 
-async def _screened(
-    request: Request, params: MessageParams, behavior: Behavior | None
-) -> str | list[UserBlock] | None:
+async def _screened(request: Request, params: MessageParams, behavior: Behavior | None) -> str | list[UserBlock] | None:
     """The message after the `input` hooks, None when one of them handled it."""
     content = await request.session.screen(user_content(params), behavior=behavior)
     # A prompt that does not wait in line may find its session closed when the hooks have answered.

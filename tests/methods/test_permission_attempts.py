@@ -1,0 +1,113 @@
+"""Attempts to get around the permissions, each through the whole server: what ran, and what was left untouched."""
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.agent_server import Home, serving
+from tests.support.hooks import initialize
+
+pytestmark = pytest.mark.anyio
+RULES = [
+    {"tool": "bash", "match": "echo *", "action": "allow"},
+    {"tool": "write", "match": "**/docs/**", "action": "allow"},
+    {"tool": "*", "match": "**/private/**", "action": "deny"},
+]
+
+
+def world(root: Path) -> Home:
+    """A project with links that lead out of it, into it, and to what is denied."""
+    home = Home(root)
+    (root / "outside").mkdir()
+    (root / "outside" / "private").mkdir()
+    (root / "outside" / "private" / "key").write_text("secret")
+    (home.project / "docs").mkdir()
+    (home.project / "docs" / "out").symlink_to(root / "outside")
+    (home.project / "nice").symlink_to(root / "outside" / "private")
+    (home.project / "chain").symlink_to(home.project / "nice")
+    (home.project / "conf").symlink_to(home.config)
+    (home.project / "inside").symlink_to(home.project / "docs")
+    (home.project / "loop").symlink_to(home.project / "loop")
+    (home.config / "models.json").write_text("{}")
+    return home
+
+
+def write(path: str) -> tuple[str, dict[str, Any]]:
+    return "write", {"path": path, "content": "broken in"}
+
+
+def read(path: str) -> tuple[str, dict[str, Any]]:
+    return "read", {"path": path}
+
+
+def bash(command: str) -> tuple[str, dict[str, Any]]:
+    return "bash", {"command": command}
+
+
+ATTEMPTS = [
+    # (mode, attempt, whether it runs; nobody can be asked)
+    ("workspace", write("a.txt"), True),
+    ("workspace", write("inside/a.txt"), True),
+    ("workspace", write("docs/../a.txt"), True),
+    ("workspace", write("../outside/a.txt"), False),
+    ("workspace", write("docs/../../outside/a.txt"), False),
+    ("workspace", write("docs/out/a.txt"), False),
+    ("workspace", write("docs/out/../escaped.txt"), False),
+    ("workspace", write("nice/key"), False),
+    ("workspace", write("loop/a.txt"), False),
+    ("workspace", write("~/a.txt"), False),
+    ("workspace", write("../PROJECT/a.txt"), False),
+    ("workspace", write("../project-2/a.txt"), False),
+    ("workspace", bash("true"), False),
+    # a rule is held against where a path leads, not what it is called
+    ("read-only", write("docs/a.txt"), True),
+    ("read-only", write("inside/a.txt"), True),
+    ("read-only", write("docs/out/a.txt"), False),
+    ("read-only", write("a.txt"), False),
+    ("allow", read("nice/key"), False),
+    ("allow", read("chain/key"), False),
+    ("allow", read("docs/out/private/key"), False),
+    ("allow", read("../outside/private/key"), False),
+    # the configuration stays shut, however it is reached
+    ("allow", read("conf/models.json"), False),
+    ("allow", read("../config/models.json"), False),
+    ("allow", read("../CONFIG/models.json"), False),
+    ("allow", write("conf/settings.json"), False),
+    # a chain never fits an allow rule
+    ("read-only", bash("echo hi"), True),
+    *[
+        ("read-only", bash(command), False)
+        for command in (
+            "echo hi; touch owned",
+            "echo hi && touch owned",
+            "echo hi | tee owned",
+            "echo `touch owned`",
+            "echo $(touch owned)",
+            "echo hi\ntouch owned",
+            "echo hi & touch owned",
+            "ECHO hi; touch owned",
+        )
+    ],
+]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="links need rights there")
+@pytest.mark.parametrize(("mode", "attempt", "runs"), ATTEMPTS)
+async def test_an_attempt_ends_as_the_table_says(tmp_path: Path, mode: str, attempt: Any, runs: bool) -> None:
+    home = world(tmp_path)
+    name, arguments = attempt
+    home.script({"toolCalls": [{"name": name, "arguments": arguments}]}, {"text": "done"})
+    home.settings(permissions={"mode": mode, "rules": RULES})
+    before = {path for path in tmp_path.rglob("*") if home.sessions not in path.parents}
+    async with serving(home) as client:
+        await initialize(client)
+        await client.request("prompt", {"message": "go", "wait": True})
+        (end,) = [n.params for n in client.notifications if n.method == "tool_execution_end"]
+    assert end["isError"] is not runs, end["result"]
+    if not runs:
+        made = {path for path in tmp_path.rglob("*") if home.sessions not in path.parents} - before
+        assert made <= {home.sessions}
+        assert "secret" not in str(end["result"])
+        assert (tmp_path / "outside" / "private" / "key").read_text() == "secret"
