@@ -10,8 +10,8 @@ setup: $(VENV)/.ready
 $(VENV)/.ready: pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit("rpc-agent needs Python 3.11 or newer; this is " + sys.version.split()[0] + ". Set PYTHON=/path/to/python3.") if sys.version_info < (3, 11) else 0'
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade "pip>=25.1"
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable . --group dev
+	$(BIN)/python -m pip install -qq --disable-pip-version-check --upgrade "pip>=25.1"
+	$(BIN)/python -m pip install -qq --disable-pip-version-check --constraint constraints.txt --editable . --group dev
 	@touch $@
 
 demo: setup

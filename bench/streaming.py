@@ -113,10 +113,10 @@ def lateness(server: Server) -> list[float]:
 def cpu_seconds(server: Server) -> float:
     """Processor time the server used so far; 0 where the system does not tell."""
     stat = Path(f"/proc/{server.process.pid}/stat")
-    if not stat.exists():
+    if sys.platform == "win32" or not stat.exists():
         return 0.0
     fields = stat.read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    return (int(fields[11]) + int(fields[12])) / float(os.sysconf("SC_CLK_TCK"))
 
 
 if __name__ == "__main__":
