@@ -37,7 +37,7 @@ def undo(talk: Conversation, _: str) -> None:
     try:
         talk.client.undo_compaction()
     except RpcError as error:
-        if error.reason not in ("entryNotFound", "invalidParams"):
+        if error.reason != "nothingToCompact":
             raise
         talk.out.line("There is no compaction on this branch to take back.", "bad")
         return

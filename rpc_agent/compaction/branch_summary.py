@@ -6,6 +6,7 @@ from typing import cast
 
 from rpc_agent.compaction.asking import Ask, SummaryModel, SummaryRequest, output_tokens, refusal
 from rpc_agent.compaction.file_operations import FileOperations, file_operations, recorded_operations
+from rpc_agent.compaction.middle import without_middle
 from rpc_agent.compaction.prompts import SYSTEM, branch_prompt
 from rpc_agent.compaction.transcript import transcript
 from rpc_agent.context.projection import context_edits, entry_messages
@@ -26,20 +27,14 @@ _NOT_SPOKEN = frozenset({"toolResult", "system"})
 
 
 @dataclass(frozen=True, slots=True)
-class AbandonedBranch:
-    """`entries` lie between the common ancestor (None: there is none) and the old leaf, oldest first."""
-
-    common_ancestor_id: str | None
-    entries: tuple[Entry, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class BranchMaterial:
     """What is summarised, oldest first; file operations also of entries that did not fit."""
 
     messages: tuple[Message, ...]
     tokens: int
     file_operations: FileOperations
+    most_tokens: int | None = None
+    """The budget, where the one message there is does not fit: its middle is left out when it is told."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,20 +44,18 @@ class BranchSummaryOutcome:
     usage: Usage | None
 
 
-def abandoned_branch(old_path: Sequence[Entry], target_path: Sequence[Entry]) -> AbandonedBranch:
-    """What is left when the leaf moves from the end of one root-to-leaf path to the end of another."""
-    there = {entry.id for entry in target_path}
-    shared = next((index for index in range(len(old_path) - 1, -1, -1) if old_path[index].id in there), None)
-    if shared is None:
-        return AbandonedBranch(None, tuple(old_path))
-    return AbandonedBranch(old_path[shared].id, tuple(old_path[shared + 1 :]))
-
-
 def branch_budget(window: int, reserve_tokens: int) -> int:
     """Tokens of material; never unlimited, and never so few that a small window is left without a summary."""
     if window <= 0:
         return _UNKNOWN_WINDOW_BUDGET
     return max(window - reserve_tokens, window // 2)
+
+
+def is_worth_telling(entries: Sequence[Entry]) -> bool:
+    """Whether anything was said or done there; markers, labels and settings alone are nothing to summarise."""
+    edits = context_edits(entries)
+    shown = (message for entry in entries for message in entry_messages(entry, edits.get(entry.id), leading=True))
+    return any(message["role"] not in _NOT_SPOKEN for message in shown)
 
 
 def branch_material(entries: Sequence[Entry], budget: int, estimate: Estimate) -> BranchMaterial:
@@ -78,11 +71,13 @@ def branch_material(entries: Sequence[Entry], budget: int, estimate: Estimate) -
             size = estimate(message)
             if used + size > budget:
                 full = True
-                if not _is_summary(entry) or used >= budget * _SUMMARIES_UNTIL:
+                if chosen and not _is_summary(entry) or used >= budget * _SUMMARIES_UNTIL:
                     continue
             chosen.append(message)
             used += size
-    return BranchMaterial(tuple(reversed(chosen)), used, _files(shown))
+    # Nothing at all is no material: the newest message is there, however long it is.
+    most = budget if len(chosen) == 1 and used > budget else None
+    return BranchMaterial(tuple(reversed(chosen)), used, _files(shown), most)
 
 
 async def summarize_branch(
@@ -96,7 +91,7 @@ async def summarize_branch(
 ) -> BranchSummaryOutcome:
     """One call. Raises BranchSummaryFailed with details `reason` and maybe `usage`; then nothing has changed."""
     prompt = branch_prompt(
-        transcript(material.messages),
+        _record(material, estimate),
         custom_instructions=custom_instructions,
         replace_instructions=replace_instructions,
     )
@@ -109,6 +104,13 @@ async def summarize_branch(
         raise BranchSummaryFailed(f"{refused.sentence} Nothing was changed.", reason=refused.reason, **paid)
     operations = material.file_operations
     return BranchSummaryOutcome(answer.text.strip() + operations.tag_blocks(), operations.details(), usage)
+
+
+def _record(material: BranchMaterial, estimate: Estimate) -> str:
+    record = transcript(material.messages)
+    if material.most_tokens is None:
+        return record
+    return without_middle(record, material.most_tokens, lambda text: estimate(user_message(text, timestamp=0)))
 
 
 def branch_summary_fields(outcome: BranchSummaryOutcome, *, old_leaf_id: str | None) -> JsonObject:

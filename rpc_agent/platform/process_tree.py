@@ -10,7 +10,7 @@ import secrets
 import signal
 import subprocess
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -70,6 +70,7 @@ class ProcessTree:
     def _signal(self, number: int) -> int:
         """Send a signal to every member that has not got it yet; returns how many are alive."""
         members = _members(self.pid, self._mark)
+        # Parents first: a shell that outlives its child, even by a moment, writes "Killed" into the output.
         for pid in members:
             # Some programs take a second TERM for impatience and skip their tidying up.
             if number == _KILL or pid not in self._told:
@@ -121,35 +122,35 @@ if sys.platform == "win32":
     _KILL = signal.SIGTERM
     _NEW_GROUP = subprocess.CREATE_NEW_PROCESS_GROUP | subprocess.CREATE_NO_WINDOW
 
-    def _members(root: int, mark: str) -> set[int]:
+    def _members(root: int, mark: str) -> list[int]:
         """None is left over: Windows has no request to end, so the system's own tool kills the tree at once."""
         command = ["taskkill", "/T", "/F", "/PID", str(root)]
         subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, timeout=_KILL_SECONDS, check=False)
-        return set()
+        return []
 
 else:
     _KILL = signal.SIGKILL
     _NEW_GROUP = 0
 
-    def _members(root: int, mark: str) -> set[int]:
-        """The living processes of the tree."""
+    def _members(root: int, mark: str) -> list[int]:
+        """The living processes of the tree, each after its parent."""
         processes = list(_all_processes())
         own = os.getpid()
         found = {p.pid for p in processes if root in (p.pid, p.group, p.session) or _carries(p.pid, mark)}
-        found = _with_descendants(found, processes)
-        return found - {own}
+        return [pid for pid in _with_descendants(found, processes) if pid != own]
 
-    def _with_descendants(found: set[int], processes: Iterable[_Process]) -> set[int]:
+    def _with_descendants(found: set[int], processes: Sequence[_Process]) -> list[int]:
         children: dict[int, list[int]] = {}
         for process in processes:
             children.setdefault(process.parent, []).append(process.pid)
-        waiting = list(found)
-        while waiting:
-            for child in children.get(waiting.pop(), ()):
-                if child not in found:
-                    found.add(child)
-                    waiting.append(child)
-        return found
+        # A dictionary as a set that keeps its order.
+        ordered = dict.fromkeys(p.pid for p in processes if p.pid in found and p.parent not in found)
+        waiting = list(ordered)
+        for parent in waiting:
+            new = [child for child in children.get(parent, ()) if child not in ordered]
+            ordered.update(dict.fromkeys(new))
+            waiting.extend(new)
+        return waiting
 
     def _carries(pid: int, mark: str) -> bool:
         try:

@@ -141,7 +141,7 @@ _ROWS = (
     ErrorCode(
         -32020,
         "nothingToCompact",
-        "Everything lies within what a compaction keeps.",
+        "Everything lies within what a compaction keeps; or there is no compaction to undo.",
         "Nothing; or give a smaller keepRecentTokens.",
         {"keepRecentTokens?": "what would be kept, in tokens"},
     ),

@@ -14,6 +14,8 @@ from rpc_agent.protocol.notifications import NOTIFICATIONS
 from rpc_agent.protocol.openrpc import openrpc_document
 from rpc_agent.protocol.typescript import typescript_text
 from rpc_agent.protocol.wire_model import JsonObject
+from rpc_agent.providers.models_file import MODELS_SHAPE
+from rpc_agent.settings.fields import settings_schema
 
 _FOLDER = Path(__file__).resolve().parents[2] / "protocol"
 
@@ -25,6 +27,8 @@ def render() -> dict[str, str]:
         "openrpc.json": _json(openrpc_document(known, read_examples())),
         "schema.json": _json(_schema(known)),
         "session-file.schema.json": _json(_session_file_schema(known)),
+        "settings.schema.json": _json(settings_schema()),
+        "models.schema.json": _json(_models_schema()),
         "types.ts": typescript_text(known),
     }
 
@@ -65,6 +69,16 @@ def _session_file_schema(known: Shapes) -> JsonObject:
         "Unknown types and fields belong to other programs and are kept.",
         **known.session_file_line,
         "$defs": reachable(known.session_file_line, known.definitions),
+    }
+
+
+def _models_schema() -> JsonObject:
+    return {
+        "$schema": DIALECT,
+        "title": "rpc-agent models.json",
+        "description": "Providers and their models by name. One with a built-in's name adds to it and overrides it. "
+        "Unknown fields are left alone.",
+        **MODELS_SHAPE.schema(),
     }
 
 

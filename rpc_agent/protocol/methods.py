@@ -295,7 +295,7 @@ COMPACTION = (
         compaction.UndoneResult,
         "Go back to the context as it was before a compaction.",
         positional=("entryId",),
-        errors=("sessionBusy", "entryNotFound", "entryNotOnBranch", *_CAN_WRITE),
+        errors=("sessionBusy", "nothingToCompact", "entryNotFound", "entryNotOnBranch", *_CAN_WRITE),
     ),
     _in_order(
         "set_auto_compaction",

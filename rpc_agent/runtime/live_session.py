@@ -4,98 +4,31 @@ The parts: `log` (entries), `models` (which model), `context` (what it is sent),
 """
 
 import secrets
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
 
 import anyio
 
 from rpc_agent.agent.abort import Abort
-from rpc_agent.context.projection import is_editable, latest_compaction
+from rpc_agent.context.projection import latest_compaction
 from rpc_agent.conversation.blocks import UserBlock, blocks_text, text_block
-from rpc_agent.conversation.json_values import JsonObject
-from rpc_agent.conversation.models import Model
 from rpc_agent.errors import (
     CompactionCancelled,
     EntryNotOnBranch,
     InvalidValue,
     LeafMoved,
-    NotEditable,
+    NothingToCompact,
     SessionBusy,
-    SessionReadOnly,
 )
-from rpc_agent.permissions.rules import Mode as PermissionMode
-from rpc_agent.resources.commands import Command, expand
-from rpc_agent.runtime.auto_compaction import AutoCompaction
-from rpc_agent.runtime.broadcast import Broadcast
-from rpc_agent.runtime.compactor import Compacted, CompactionOptions, Compactor
-from rpc_agent.runtime.events import ModelChanged, SessionInfoChanged, ThinkingLevelChanged
-from rpc_agent.runtime.model_choice import ModelChoice
-from rpc_agent.runtime.model_context import ContextUsage, ModelContext
-from rpc_agent.runtime.navigator import Navigated, NavigationOptions, Navigator
+from rpc_agent.resources.commands import expand
+from rpc_agent.runtime.compactor import Compacted, CompactionOptions
+from rpc_agent.runtime.navigator import Navigated, NavigationOptions
 from rpc_agent.runtime.run import RunLimits
-from rpc_agent.runtime.run_control import Accepted, Behavior, LastRun, RunControl
-from rpc_agent.runtime.session_hooks import SessionHooks
-from rpc_agent.runtime.session_log import SessionLog
-from rpc_agent.runtime.session_settings import Scope, SessionSettings
-from rpc_agent.runtime.user_shell import UserShell
+from rpc_agent.runtime.run_control import Accepted, Behavior, LastRun
+from rpc_agent.runtime.session_choices import SessionChoices
+from rpc_agent.runtime.session_edits import SessionEdits
+from rpc_agent.runtime.session_parts import SessionParts, SessionState
 from rpc_agent.session.entries import CompactionEntry
-from rpc_agent.session.names import clean_name
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SessionState:
-    """A snapshot. `message_count` counts the messages of the context, `pending_message_count` those in the queues."""
-
-    session_id: str
-    stream_id: str
-    session_file: Path | None
-    session_name: str | None
-    cwd: Path
-    leaf_id: str | None
-    model: Model | None
-    thinking_level: str
-    is_streaming: bool
-    is_compacting: bool
-    is_navigating: bool
-    steering_mode: str
-    follow_up_mode: str
-    auto_compaction_enabled: bool
-    auto_retry_enabled: bool
-    message_count: int
-    pending_message_count: int
-    context_usage: ContextUsage | None
-    read_only: bool
-    permissions: str
-
-
-@dataclass(slots=True)
-class Switches:
-    """What a client may change for this session alone, while it is open."""
-
-    auto_compaction: bool
-    auto_retry: bool
-    permissions: PermissionMode
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SessionParts:
-    log: SessionLog
-    models: ModelChoice
-    context: ModelContext
-    runs: RunControl
-    compactor: Compactor
-    navigator: Navigator
-    shell: UserShell
-    auto_compaction: AutoCompaction
-    settings: SessionSettings
-    commands: Sequence[Command]
-    hooks: SessionHooks
-    broadcast: Broadcast
-    cwd: Path
-    switches: Switches
 
 
 class LiveSession:
@@ -109,6 +42,8 @@ class LiveSession:
         self.context = parts.context
         self.compactor = parts.compactor
         self.shell = parts.shell
+        self.choices = SessionChoices(parts)
+        self.edits = SessionEdits(parts.log, parts.broadcast)
         self._held: Abort | None = None
         self._released = anyio.Event()
         self._released.set()
@@ -163,7 +98,7 @@ class LiveSession:
 
         To be given to `prompt`, which looks again whether it can be taken: hooks may have thought for a while.
         """
-        self.require_writable()
+        self.log.require_writable()
         if behavior is None:
             self._require_free()
         images = [] if isinstance(content, str) else [block for block in content if block["type"] == "image"]
@@ -182,7 +117,7 @@ class LiveSession:
         limits: RunLimits,
     ) -> Accepted:
         """Accept a message. Raises SessionBusy, SessionReadOnly, NoModel, AuthMissing; then nothing happened."""
-        self.require_writable()
+        self.log.require_writable()
         self.models.require()
         if isinstance(content, str):
             content = expand(content, self.parts.commands)
@@ -194,7 +129,7 @@ class LiveSession:
 
     def continue_run(self) -> Accepted:
         """Go on without a new message, after an error or an abort."""
-        self.require_writable()
+        self.log.require_writable()
         self._require_free()
         if not self.log.projection.messages:
             raise InvalidValue("sessionId", "the session has no messages yet: send a prompt")
@@ -248,7 +183,7 @@ class LiveSession:
         `withdrawn` is the caller's way to stop it.
         Raises NothingToCompact, AlreadyCompacted, NoModel, CompactionCancelled, CompactionFailed.
         """
-        self.require_writable()
+        self.log.require_writable()
         with self._holding() as abort:
             self.runs.request_abort()
             await self.runs.ended()
@@ -259,16 +194,17 @@ class LiveSession:
     async def undo_compaction(self, entry_id: str | None) -> str | None:
         """Move the leaf above a compaction (default: the newest on the branch); returns the leaf before.
 
-        The context is then what it was, and the threshold rests. Raises SessionBusy, EntryNotFound, EntryNotOnBranch,
-        InvalidValue.
+        The context is then what it was, and the threshold rests. Raises SessionBusy, NothingToCompact (no
+        compaction there), EntryNotFound, EntryNotOnBranch, InvalidValue (an entry of another kind).
         """
-        self.require_writable()
+        self.log.require_writable()
         self._require_free()
         compaction = self._compaction(entry_id)
         previous = self.log.leaf_id
         # Held until it is on the disk: whoever deletes the session meanwhile waits for that.
         with self._holding():
             self.log.move_leaf(compaction.parent_id)
+            self.choices.follow_branch()
             self.parts.auto_compaction.rest()
             await self.log.sync()
         return previous
@@ -277,7 +213,7 @@ class LiveSession:
         newest = latest_compaction(self.log.path)
         if entry_id is None:
             if newest is None:
-                raise InvalidValue("entryId", "there is no compaction on the active branch to undo")
+                raise NothingToCompact("There is no compaction on the active branch, so there is none to undo.")
             return newest
         entry = self.log.store.get(entry_id)
         if not isinstance(entry, CompactionEntry):
@@ -288,10 +224,14 @@ class LiveSession:
 
     async def navigate(self, target_id: str | None, options: NavigationOptions) -> Navigated:
         """Raises SessionBusy, EntryNotFound, BranchSummaryFailed."""
-        self.require_writable()
+        self.log.require_writable()
         self._require_free()
         with self._holding():
-            return await self.parts.navigator.navigate(target_id, options)
+            previous = self.log.leaf_id
+            moved = await self.parts.navigator.navigate(target_id, options)
+            if self.log.leaf_id != previous:
+                self.choices.follow_branch()
+            return moved
 
     def expect_leaf(self, expected: str | None) -> None:
         """Raises LeafMoved when the leaf, past markers, labels and names, is another than the caller believes."""
@@ -302,87 +242,6 @@ class LiveSession:
             raise LeafMoved(
                 f"the leaf is {store.leaf_id!r}, not {expected!r}: read the tree again", leafId=store.leaf_id
             )
-
-    # Settings of the session
-
-    def set_model(self, provider: str, model_id: str) -> Model:
-        """Raises ModelNotFound. The choice is an entry, so it comes back with the session."""
-        self.require_writable()
-        return self._use(self.models.find(provider, model_id))
-
-    def cycle_model(self) -> Model | None:
-        """The next model that could answer; None when there is no other."""
-        self.require_writable()
-        model = self.models.next_model()
-        return None if model is None else self._use(model)
-
-    def _use(self, model: Model) -> Model:
-        self.log.append("model_change", {"provider": model.provider, "modelId": model.id})
-        self.models.select(model)
-        self.parts.broadcast.emit(ModelChanged(model))
-        return model
-
-    def set_thinking_level(self, level: str) -> None:
-        """Raises InvalidValue. A level that the model cannot do becomes the nearest below."""
-        self.require_writable()
-        possible = self.models.nearest_level(level)
-        self.log.append("thinking_level_change", {"thinkingLevel": possible})
-        self.models.select_thinking(possible)
-        self.parts.broadcast.emit(ThinkingLevelChanged(possible))
-
-    def cycle_thinking_level(self) -> str | None:
-        """The next level of the model; None when it has only one."""
-        level = self.models.next_level()
-        if level is not None:
-            self.set_thinking_level(level)
-        return level
-
-    def update_settings(self, patch: Mapping[str, Any], scope: Scope) -> None:
-        """Change settings for this session or in a file; what the session can change at work it takes up at once.
-
-        Raises InvalidValue naming the field, StorageFailed.
-        """
-        held, switches = self.parts.settings, self.parts.switches
-        before = held.current
-        held.update(patch, scope)
-        now = held.current
-        # A switch that the client threw stays as it is unless this very update changes the setting behind it.
-        if now.compaction.enabled != before.compaction.enabled:
-            switches.auto_compaction = now.compaction.enabled
-        if now.retry.enabled != before.retry.enabled:
-            switches.auto_retry = now.retry.enabled
-        if now.permissions.mode != before.permissions.mode and now.permissions.mode is not None:
-            switches.permissions = now.permissions.mode
-        self.runs.inbox.steering_mode = now.steering_mode
-        self.runs.inbox.follow_up_mode = now.follow_up_mode
-
-    def set_name(self, name: str) -> None:
-        """Empty clears the name."""
-        self.require_writable()
-        self.log.append("session_info", {"name": clean_name(name)})
-        self.parts.broadcast.emit(SessionInfoChanged(self.log.store.session_name))
-
-    def set_label(self, target_id: str, label: str | None) -> str:
-        """Label an entry, or take its label away; returns the id of the label's own entry. Raises EntryNotFound."""
-        self.require_writable()
-        self.log.store.get(target_id)
-        fields = {"targetId": target_id} if label is None else {"targetId": target_id, "label": label}
-        return self.log.append("label", fields).id
-
-    def edit_context(self, target_id: str, replacement: JsonObject | None) -> str:
-        """Leave a message out of the context (None), or replace its content; returns the edit's entry id.
-
-        Raises EntryNotFound, EntryNotOnBranch, NotEditable.
-        """
-        self.require_writable()
-        target = self.log.store.get(target_id)
-        if not self.log.store.is_on_branch(target.id):
-            raise EntryNotOnBranch(target_id)
-        if not is_editable(target):
-            raise NotEditable(
-                "Only messages of the user, the model, tools and extensions can be edited.", entryId=target_id
-            )
-        return self.log.append("context_edit", {"targetId": target_id, "replacement": replacement}).id
 
     async def close(self) -> None:
         """Stop everything, wait for what that records, and give the file free. Nothing may be asked any more."""
@@ -396,11 +255,6 @@ class LiveSession:
         finally:
             self.log.store.close()
             await self.models.aclose()
-
-    def require_writable(self) -> None:
-        """Raises SessionReadOnly."""
-        if self.log.store.read_only:
-            raise SessionReadOnly("The session is open read-only: fork it to go on in a copy.")
 
     def _require_free(self) -> None:
         if self.runs.is_running or self.is_occupied:

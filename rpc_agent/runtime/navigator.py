@@ -15,6 +15,7 @@ from rpc_agent.compaction.branch_summary import (
     branch_budget,
     branch_material,
     branch_summary_fields,
+    is_worth_telling,
     summarize_branch,
 )
 from rpc_agent.conversation.json_values import JsonObject
@@ -114,7 +115,7 @@ class Navigator:
         """Raises EntryNotFound, BranchSummaryFailed, and NoModel or AuthMissing when a summary is wanted."""
         store = self._log.store
         target = None if target_id is None else store.get(target_id)
-        if target is not None and target.id in (store.leaf_id, _id(store.nearest_substantial())):
+        if target_id in (store.leaf_id, _id(store.nearest_substantial())):
             return Navigated(leaf_id=store.leaf_id)
         self._active, self._idle, self.last_was_aborted = Abort(), anyio.Event(), False
         old_leaf_id = store.leaf_id
@@ -132,7 +133,8 @@ class Navigator:
     async def _move(self, target: Entry | None, options: NavigationOptions) -> "_Moved":
         place, editor_text = _place(target)
         asks = self._hooks.is_heard("session_before_tree")
-        left = self._log.store.left_behind(place) if options.summarize or asks else []
+        # Up to the target itself, not its parent: a message that comes back to be rewritten needs no summary.
+        left = self._log.store.left_behind(_id(target)) if options.summarize or asks else []
         answer: Cancel | TreeAnswer | None = TreeAnswer()
         if asks:
             answer = await self._ask_hooks(target, left, options)
@@ -148,7 +150,7 @@ class Navigator:
             entry = await self._record(outcome, place, options.label, from_hook=True)
             moved = Navigated(leaf_id=self._log.leaf_id, editor_text=editor_text, summary_entry=entry)
             return _Moved(moved, from_extension=True)
-        if not (options.summarize and left):
+        if not (options.summarize and is_worth_telling(left)):
             self._log.move_leaf(place)
             self._label(_id(target), options.label)
             await self._log.sync()

@@ -24,7 +24,7 @@ from rpc_agent.runtime.compactor import Compactor
 from rpc_agent.runtime.exchanges import Exchanges
 from rpc_agent.runtime.gate import PermissionGate
 from rpc_agent.runtime.lent import ClientEditor, ClientPerson, lent_tools
-from rpc_agent.runtime.live_session import LiveSession, SessionParts, Switches
+from rpc_agent.runtime.live_session import LiveSession
 from rpc_agent.runtime.model_choice import ModelChoice
 from rpc_agent.runtime.model_context import ModelContext
 from rpc_agent.runtime.navigator import Navigator
@@ -35,6 +35,7 @@ from rpc_agent.runtime.services import Services
 from rpc_agent.runtime.session_history import SessionHistory
 from rpc_agent.runtime.session_hooks import SessionHooks
 from rpc_agent.runtime.session_log import SessionLog
+from rpc_agent.runtime.session_parts import SessionParts, Switches
 from rpc_agent.runtime.session_settings import SessionSettings
 from rpc_agent.runtime.summary_call import SummaryCaller
 from rpc_agent.runtime.toolbox import SessionToolbox

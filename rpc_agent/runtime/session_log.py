@@ -9,6 +9,7 @@ from typing import Any
 from rpc_agent.agent.events import MessageEnd, MessageStart
 from rpc_agent.context.projection import Projection, Projector
 from rpc_agent.conversation.messages import Message
+from rpc_agent.errors import SessionReadOnly
 from rpc_agent.runtime.events import EntryAppended, LeafChanged, SessionEvent
 from rpc_agent.session.entries import LEAF_MARKER, Entry
 from rpc_agent.storage.session_store import Draft, SessionStore
@@ -23,6 +24,11 @@ class SessionLog:
         self.store = store
         self._emit = emit
         self._projector = Projector(store.branch())
+
+    def require_writable(self) -> None:
+        """Raises SessionReadOnly."""
+        if self.store.read_only:
+            raise SessionReadOnly("The session is open read-only: fork it to go on in a copy.")
 
     @property
     def projection(self) -> Projection:

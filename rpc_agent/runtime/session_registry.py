@@ -89,7 +89,7 @@ class SessionRegistry:
         )
         session = self._assemble(store, wanted, cwd, settings)
         if wanted.name:
-            session.set_name(wanted.name)
+            session.edits.set_name(wanted.name)
         return session
 
     def open(self, path: Path, *, cwd: Path | None, read_only: bool) -> tuple[LiveSession, list[SessionWarning]]:

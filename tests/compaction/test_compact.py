@@ -8,10 +8,10 @@ import pytest
 
 from rpc_agent.compaction.asking import SummaryModel, output_tokens
 from rpc_agent.compaction.branch_summary import (
-    abandoned_branch,
     branch_budget,
     branch_material,
     branch_summary_fields,
+    is_worth_telling,
     summarize_branch,
 )
 from rpc_agent.compaction.compact import CompactionProgress, compact, compaction_fields
@@ -246,16 +246,6 @@ async def test_a_record_cannot_close_its_own_block():
     assert asked[0].prompt.count("</conversation>") == 1
 
 
-def test_the_branch_left_is_what_lies_behind_the_deepest_common_ancestor():
-    trunk = entries(said("a"), answer("b"), said("c"), answer("d"))
-    other = [replace(entry, id=f"o{at}") for at, entry in enumerate(trunk)]
-
-    assert abandoned_branch(trunk, trunk[:2]).entries == tuple(trunk[2:])
-    assert abandoned_branch(trunk, [*trunk[:1], *other[1:]]).common_ancestor_id == "e0"
-    assert abandoned_branch(trunk, other) == abandoned_branch(trunk, [])
-    assert abandoned_branch(trunk, trunk).entries == ()
-
-
 @pytest.mark.parametrize(("window", "budget"), [(200_000, 183_616), (8_000, 4_000), (0, 16_000)])
 def test_the_branch_budget_is_never_unlimited_and_never_nothing(window, budget):
     assert branch_budget(window, 16_384) == budget
@@ -276,6 +266,21 @@ def test_the_newest_messages_fill_the_budget_and_a_summary_may_exceed_it():
     assert [message["role"] for message in some.messages] == ["branchSummary", "assistant"]
     assert [message_text(message) for message in full.messages] == ["n" * 40]
     assert full.file_operations.modified_files == ["f"]
+
+
+async def test_a_last_message_beyond_the_budget_is_told_without_its_middle():
+    estimate = simple_estimates()
+    material = branch_material(entries(said("early"), said("HEAD " + "m" * 4000 + " TAIL")), 100, estimate)
+    summaries = ScriptedSummaries(notes("what was tried"))
+    await summarize_branch(material, summaries, estimate)
+    (asked,) = summaries.asked
+    assert "HEAD m" in asked.prompt and "m TAIL" in asked.prompt and "characters left out" in asked.prompt
+    assert asked.prompt.count("m" * 300) == 0 and "early" not in asked.prompt
+
+
+def test_markers_and_what_an_edit_took_out_are_not_worth_telling():
+    assert not is_worth_telling(entries(note(), label(0), said("x"), edit(2)))
+    assert is_worth_telling(entries(note(), said("x")))
 
 
 async def test_a_branch_summary_is_one_call():

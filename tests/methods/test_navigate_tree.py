@@ -146,3 +146,19 @@ async def test_a_summary_that_is_stopped_leaves_everything_as_it_was(tmp_path: P
         ends = [n.params for n in client.notifications if n.method == "branch_summary_end"]
         assert [(end["aborted"], "errorMessage" in end) for end in ends] == [(True, False), (False, True)]
         assert (await client.request("abort_branch_summary"))["aborted"] is False
+
+
+async def test_the_model_and_the_level_of_the_branch_come_back_with_it_as_after_a_restart(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    home.script({"text": "one"}, {"text": "two"}, reasoning=True)
+    async with serving(home) as client:
+        await client.request("set_thinking_level", {"level": "high"})
+        entries = await two_turns(client)
+        await client.request("set_thinking_level", {"level": "low"})
+        await client.request("navigate_tree", {"targetId": entries[2]["id"]})
+        state = await client.request("get_state")
+        assert state["thinkingLevel"] == "high"
+        assert client.notifications[-1].params["level"] == "high"
+    async with serving(home) as client:
+        opened = await client.request("open_session", {"path": state["sessionFile"]})
+        assert (opened["thinkingLevel"], opened["model"]["id"]) == ("high", "m")

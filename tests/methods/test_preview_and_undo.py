@@ -52,7 +52,8 @@ async def test_without_a_compaction_there_is_nothing_to_undo(tmp_path: Path) -> 
         leaf = (await client.request("get_state"))["leafId"]
         with pytest.raises(RpcError) as other:
             await client.request("undo_compaction", {"entryId": leaf})
-        assert (nothing.value.code, other.value.code) == (-32602, -32602)
+        assert (nothing.value.code, nothing.value.data["reason"]) == (-32020, "nothingToCompact")
+        assert (other.value.code, other.value.data["reason"]) == (-32602, "invalidParams")
 
 
 async def test_the_switch_turns_automatic_compaction_off_for_this_session(tmp_path: Path) -> None:

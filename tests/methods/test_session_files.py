@@ -123,3 +123,38 @@ async def test_statistics_count_every_branch(tmp_path: Path) -> None:
         assert stats["tokens"] == {"input": 200, "output": 20, "cacheRead": 10, "cacheWrite": 2, "total": 232}
         assert (stats["entries"], stats["compactions"]) == (5, 0)
         assert stats["fileBytes"] == Path((await client.request("get_state"))["sessionFile"]).stat().st_size
+
+
+async def test_a_delete_waits_in_line_behind_what_was_asked_before(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    chatty(home, {"text": "## Goal\nNotes.", "paceMs": 5})
+    async with serving(home) as client:
+        await long_talk(client)
+        state = await client.request("get_state")
+        session = {"sessionId": state["sessionId"]}
+        compacting = await client.ask("compact", session)
+        deleting = await client.ask("delete_session", session)
+        assert (await client.answer(compacting))["summary"].startswith("## Goal")
+        assert await client.answer(deleting) == session
+        assert not Path(state["sessionFile"]).exists()
+
+
+@pytest.mark.parametrize("gone", ["deleted", "closed"])
+async def test_a_delete_behind_another_end_of_its_session(tmp_path: Path, gone: str) -> None:
+    home = Home(tmp_path)
+    home.script({"text": "a", "hang": True})
+    async with serving(home) as client:
+        await client.request("prompt", {"message": "one"})
+        await client.notification("message_update")
+        state = await client.request("get_state")
+        session, path = {"sessionId": state["sessionId"]}, {"path": state["sessionFile"]}
+        first = await client.ask("delete_session" if gone == "deleted" else "close_session", session)
+        second = await client.ask("delete_session", session if gone == "deleted" else path)
+        assert await client.answer(first) == session
+        if gone == "closed":
+            assert await client.answer(second) == session
+        else:
+            with pytest.raises(RpcError) as refused:
+                await client.answer(second)
+            assert refused.value.code == -32010
+        assert not Path(state["sessionFile"]).exists()

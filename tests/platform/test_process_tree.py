@@ -60,6 +60,25 @@ async def test_the_whole_tree_is_gone_after_its_end(script: str):
     assert living(tag) == []
 
 
+async def test_a_shell_is_killed_before_its_child_and_has_no_word_about_it():
+    # Shells in shells, each of which would say that the one inside it ended. Often, because process ids wander.
+    script = "echo up; sleep 600"
+    for _ in range(8):
+        script = f"({script}; echo outlived)"
+    for _ in range(20):
+        heard = bytearray()
+        with anyio.fail_after(20), OutputPipe(heard.extend) as pipe:
+            command = ["/bin/sh", "-c", f"{script}; echo outlived"]
+            tree = await start_tree(command, cwd=Path("/"), environment=dict(os.environ), stdout=pipe.writer)
+            pipe.close_writer()
+            while not heard:  # noqa: ASYNC110 - the bytes come in a thread
+                await anyio.sleep(0.01)
+            await anyio.to_thread.run_sync(tree.kill_now)
+            await tree.end()
+            await pipe.wait_closed()
+        assert heard == b"up\n"
+
+
 @needs_proc
 async def test_a_cancelled_task_still_ends_its_tree():
     tag = new_tag()

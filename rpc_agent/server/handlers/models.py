@@ -11,17 +11,17 @@ async def get_available_models(request: Request, params: SessionParams) -> Resul
 
 
 async def cycle_model(request: Request, params: SessionParams) -> Result:
-    model = request.session.cycle_model()
+    model = request.session.choices.cycle_model()
     return {"model": model.to_json() if model else None, "thinkingLevel": request.session.models.thinking_level}
 
 
 async def set_thinking_level(request: Request, params: SetThinkingLevelParams) -> Result:
-    request.session.set_thinking_level(params.level)
+    request.session.choices.set_thinking_level(params.level)
     return {"level": request.session.models.thinking_level}
 
 
 async def cycle_thinking_level(request: Request, params: SessionParams) -> Result:
-    return {"level": request.session.cycle_thinking_level()}
+    return {"level": request.session.choices.cycle_thinking_level()}
 
 
 async def get_available_thinking_levels(request: Request, params: SessionParams) -> Result:
@@ -29,7 +29,7 @@ async def get_available_thinking_levels(request: Request, params: SessionParams)
 
 
 async def set_model(request: Request, params: SetModelParams) -> Result:
-    return {"model": request.session.set_model(params.provider, params.model_id).to_json()}
+    return {"model": request.session.choices.set_model(params.provider, params.model_id).to_json()}
 
 
 SESSION_HANDLERS: dict[str, SessionHandler] = {

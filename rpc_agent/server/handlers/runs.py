@@ -103,7 +103,7 @@ async def set_auto_retry(request: Request, params: EnabledParams) -> Result:
 
 
 async def bash(request: Request, params: BashParams) -> Result:
-    request.session.require_writable()
+    request.session.log.require_writable()
     request.call.on_cancel(request.session.shell.cancel)
     outcome = await request.session.shell.run(
         params.command,

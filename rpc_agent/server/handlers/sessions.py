@@ -15,6 +15,7 @@ from rpc_agent.protocol.sessions import (
 )
 from rpc_agent.protocol.wire_model import SessionParams
 from rpc_agent.rpc.calls import Call
+from rpc_agent.runtime.live_session import LiveSession
 from rpc_agent.runtime.session_export import export_session, write_export
 from rpc_agent.runtime.session_registry import NewSession
 from rpc_agent.server.connection import Connection
@@ -68,17 +69,29 @@ async def delete_session(connection: Connection, params: DeleteSessionParams, ca
     if (params.path is None) == (params.session_id is None):
         raise InvalidValue("path", "give either sessionId or path")
     registry = connection.registry
-    if params.path is not None:
-        path = Path(params.path)
-        session = registry.find_open(path)
-        if session is None:
-            return {"sessionId": registry.directory().delete(path)}
-    else:
+    if params.path is None:
         session = await connection.session(params.session_id)
+    else:
+        # A close asked for just before may still hold the file, as for open_session.
+        await registry.closed()
+        path = Path(params.path)
+        found = registry.find_open(path)
+        if found is None:
+            return {"sessionId": registry.directory().delete(path)}
+        session = found
+    # Behind what was asked of the session before, like close_session.
+    async with connection.ordering.turn(session.session_id):
+        return await _delete_open(connection, session, params, call)
+
+
+async def _delete_open(connection: Connection, session: LiveSession, params: DeleteSessionParams, call: Call) -> Result:
+    if params.path is None:
+        connection.require_open(session)
     call.cannot_be_cancelled()
-    await connection.close_session(session)
+    if session in connection.registry:
+        await connection.close_session(session)
     if session.log.store.is_on_disk and session.log.store.path is not None:
-        registry.directory().delete(session.log.store.path)
+        connection.registry.directory().delete(session.log.store.path)
     return {"sessionId": session.session_id}
 
 
@@ -97,7 +110,7 @@ async def clone_session(request: Request, params: SessionParams) -> Result:
 
 
 async def set_session_name(request: Request, params: SetSessionNameParams) -> Result:
-    request.session.set_name(params.name)
+    request.session.edits.set_name(params.name)
     return {}
 
 

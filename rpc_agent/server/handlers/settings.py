@@ -17,7 +17,7 @@ async def get_settings(request: Request, params: SessionParams) -> Result:
 
 
 async def update_settings(request: Request, params: UpdateSettingsParams) -> Result:
-    request.session.update_settings(params.patch, params.scope)
+    request.session.choices.update_settings(params.patch, params.scope)
     return await get_settings(request, SessionParams())
 
 

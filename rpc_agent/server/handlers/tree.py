@@ -37,7 +37,7 @@ async def abort_branch_summary(request: Request, params: SessionParams) -> Resul
 
 async def set_label(request: Request, params: SetLabelParams) -> Result:
     await request.session.log.store.know(params.entry_id)
-    entry_id = request.session.set_label(params.entry_id, params.label or None)
+    entry_id = request.session.edits.set_label(params.entry_id, params.label or None)
     return {"entryId": entry_id}
 
 
@@ -45,7 +45,7 @@ async def edit_context(request: Request, params: EditContextParams) -> Result:
     if params.target_id not in (entry.id for entry in request.session.log.path):
         await request.session.log.store.complete_index()
     replacement = None if params.replacement is None else {"content": params.replacement.content}
-    return {"entryId": request.session.edit_context(params.target_id, replacement)}
+    return {"entryId": request.session.edits.edit_context(params.target_id, replacement)}
 
 
 SESSION_HANDLERS: dict[str, SessionHandler] = {
