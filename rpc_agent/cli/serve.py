@@ -128,3 +128,6 @@ def _read(option: str, name: str, value: str) -> Any:
 def _start_log(level: str, file: str | None) -> None:
     target: dict[str, Any] = {"filename": file} if file else {"stream": sys.stderr}
     logging.basicConfig(level=level.upper(), format="%(asctime)s %(levelname)s %(name)s: %(message)s", **target)
+    for library in ("httpx", "httpcore"):
+        # They log whole headers and addresses, in which services say keys back.
+        logging.getLogger(library).setLevel(logging.WARNING)

@@ -71,7 +71,7 @@ def branch_material(entries: Sequence[Entry], budget: int, estimate: Estimate) -
             size = estimate(message)
             if used + size > budget:
                 full = True
-                if chosen and not _is_summary(entry) or used >= budget * _SUMMARIES_UNTIL:
+                if (chosen and not _is_summary(entry)) or used >= budget * _SUMMARIES_UNTIL:
                     continue
             chosen.append(message)
             used += size

@@ -1,6 +1,6 @@
 """Plan -> ask -> outcome: asks the model for the notes and makes the one entry that records them. Stores nothing."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, cast
 
@@ -15,7 +15,8 @@ from rpc_agent.compaction.asking import (
 )
 from rpc_agent.compaction.chunks import Section, SectionKind, merge_groups, shortened
 from rpc_agent.compaction.fallback import notes_without_model
-from rpc_agent.compaction.ledger import Ledger, ledger_json
+from rpc_agent.compaction.ledger import Ledger
+from rpc_agent.compaction.ledger_record import ledger_json
 from rpc_agent.compaction.ledger_text import ledger_block, ledger_within, without_fences
 from rpc_agent.compaction.plan import CompactionPlan
 from rpc_agent.compaction.prompts import (
@@ -240,10 +241,12 @@ def _outcome(plan: CompactionPlan, notes: str, usage: Usage | None) -> Compactio
     return None
 
 
-def _ledgers(plan: CompactionPlan, left: int) -> list[Ledger]:
-    """The ledger as promised, then what fits in what the notes left, then none."""
-    smaller = [ledger_within(plan.material, left * share // 8, plan.weigh) for share in (7, 4, 2) if left > 0]
-    return [plan.ledger, *smaller, Ledger()]
+def _ledgers(plan: CompactionPlan, left: int) -> Iterator[Ledger]:
+    """The ledger as promised, then what fits in what the notes left, then none; each is work, and the first does."""
+    yield plan.ledger
+    for share in (7, 4, 2) if left > 0 else ():
+        yield ledger_within(plan.material, left * share // 8, plan.weigh)
+    yield Ledger()
 
 
 def compaction_fields(

@@ -1,36 +1,21 @@
 """What a compaction may not forget: the user's words, what was done, which files. From the tree; no model writes here.
 
-The material of a range is fitted into a number of tokens here; `ledger_text` says it in words.
+This is the material of a range; `ledger_fitting` makes room for it, `ledger_text` says it in words, and
+`ledger_record` keeps it.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, TypeVar, cast
+from typing import Any, Literal
 
 from rpc_agent.compaction.file_operations import FileOperations
-from rpc_agent.compaction.middle import Weigh, without_middle
 from rpc_agent.context.js_json import compact_json
 from rpc_agent.context.projection import ProjectedMessage
 from rpc_agent.conversation.blocks import blocks_text
-from rpc_agent.conversation.json_values import JsonObject, as_count, as_object, as_text
 from rpc_agent.conversation.messages import AssistantMessage, BashExecutionMessage, Message, tool_calls
-
-T = TypeVar("T")
 
 Outcome = Literal["ok", "error", "unknown"]
 
-_MOST_TOKENS = 5_000
-"""A page of the user's own words; more would take the place of work."""
-_WINDOW_SHARE = 8
-"""In a small window even the ledger is small."""
-_FREED_SHARE = 2
-"""A compaction that gives half of what it frees to its ledger still frees half."""
-_SIDE_SHARE = 4
-"""Actions and files have a quarter of the room for certain; the words of the user have what they need of the rest."""
-_FRAME_TOKENS = 60
-"""Fence lines and the sentence at the top. Headings and counts are for whoever tells it to allow for."""
-_LEAST_CUT = 24
-"""What is left of a message below so many tokens says nothing."""
 _TARGET_CHARACTERS = 160
 """Enough of a command line to know which it was."""
 
@@ -75,7 +60,7 @@ class Ledger:
     @property
     def is_empty(self) -> bool:
         """Counts alone are not worth telling."""
-        return not (self.words or self.actions or _paths(self.files))
+        return not (self.words or self.actions or all_paths(self.files))
 
 
 def ledger_material(
@@ -95,75 +80,6 @@ def ledger_material(
         actions_left_out=previous.actions_left_out,
         files=files,
     )
-
-
-def ledger_budget(window: int, freed_tokens: int) -> int:
-    """Tokens a ledger may take, fence and all. `window` 0: unknown; `freed_tokens`: what leaves the context."""
-    bounds = [_MOST_TOKENS, freed_tokens // _FREED_SHARE]
-    if window > 0:
-        bounds.append(window // _WINDOW_SHARE)
-    return min(bounds)
-
-
-def fitted(material: Ledger, budget: int, weigh: Weigh) -> Ledger:
-    """The newest of the material that fits: messages whole, then cut in the middle, then only counted."""
-    room = max(budget - _FRAME_TOKENS, 0)
-    side = _side_tokens(material, room // _SIDE_SHARE, weigh)
-    words, used = _fitted_words(material.words, room - side, weigh)
-    room -= used
-    files, used = _fitted_files(material.files, room // 2, weigh)
-    actions, _ = _newest(material.actions, room - used, lambda action: weigh(action_line(action)) + 1)
-    return replace(
-        material,
-        words=words,
-        words_left_out=material.words_left_out + len(material.words) - len(words),
-        current_id=material.current_id if words else None,
-        actions=actions,
-        actions_left_out=material.actions_left_out + _calls(material.actions) - _calls(actions),
-        files=files,
-        files_left_out=len(_paths(material.files)) - len(_paths(files)),
-    )
-
-
-def action_line(action: Action) -> str:
-    times = f" ({action.times} times)" if action.times > 1 else ""
-    return f"- {action.tool} {action.target}: {action.outcome}{times} #{action.entry_id}"
-
-
-def ledger_json(ledger: Ledger) -> JsonObject:
-    """As details.ledger of the compaction entry."""
-    return {
-        "userMessages": [_words_json(each, is_current=ledger.is_current(each)) for each in ledger.words],
-        "userMessagesLeftOut": ledger.words_left_out,
-        "actions": [
-            {"entryId": each.entry_id, "tool": each.tool, "target": each.target, "outcome": each.outcome}
-            | ({"times": each.times} if each.times > 1 else {})
-            for each in ledger.actions
-        ],
-        "actionsLeftOut": ledger.actions_left_out,
-        "files": {"read": ledger.files.read_files, "modified": ledger.files.modified_files},
-        "filesLeftOut": ledger.files_left_out,
-    }
-
-
-def recorded_ledger(details: Mapping[str, Any]) -> Ledger:
-    """What an earlier compaction of ours carried; of foreign shapes whatever can be read, or nothing."""
-    stored = as_object(details.get("ledger"))
-    words = [as_object(each) for each in _list(stored.get("userMessages"))]
-    actions = [as_object(each) for each in _list(stored.get("actions"))]
-    return Ledger(
-        words=tuple(
-            UserWords(entry_id=as_text(each.get("entryId")), text=each["text"], cut=each.get("cut") is True)
-            for each in words
-            if isinstance(each.get("text"), str)
-        ),
-        words_left_out=as_count(stored.get("userMessagesLeftOut")),
-        actions=tuple(_read_action(each) for each in actions if as_text(each.get("tool"))),
-        actions_left_out=as_count(stored.get("actionsLeftOut")),
-    )
-
-
-# The range.
 
 
 def _words(summarized: Iterable[ProjectedMessage]) -> Iterator[UserWords]:
@@ -225,91 +141,5 @@ def _merged(actions: Iterable[Action]) -> list[Action]:
     return list(known.values())
 
 
-# Fitting.
-
-
-def _side_tokens(material: Ledger, most: int, weigh: Weigh) -> int:
-    """What actions and files would take, up to `most`."""
-    used = 0
-    for line in (*_paths(material.files), *map(action_line, reversed(material.actions))):
-        used += weigh(line) + 1
-        if used >= most:
-            return most
-    return used
-
-
-def _fitted_words(words: Sequence[UserWords], room: int, weigh: Weigh) -> tuple[tuple[UserWords, ...], int]:
-    chosen: list[UserWords] = []
-    used = 0
-    for at in range(len(words) - 1, -1, -1):
-        each = words[at]
-        heading = weigh(words_heading(each, is_current=True)) + 2
-        left = room - used - heading
-        if left < 1:
-            break
-        size = weigh(each.text)
-        if size > left:
-            # Half of the room at most, so that one long message does not push out all before it.
-            text = without_middle(each.text, left if at == 0 else left // 2, weigh, hint=_hint(each.entry_id))
-            size = weigh(text)
-            if size < _LEAST_CUT:
-                break
-            each = replace(each, text=text, cut=True)
-        chosen.append(each)
-        used += size + heading
-    return tuple(reversed(chosen)), used
-
-
-def words_heading(words: UserWords, *, is_current: bool) -> str:
-    return f"#{words.entry_id}{' (the current request)' if is_current else ''}"
-
-
-def _hint(entry_id: str) -> str:
-    return f"; history with entryId {entry_id} has them"
-
-
-def _fitted_files(files: FileOperations, room: int, weigh: Weigh) -> tuple[FileOperations, int]:
-    """Changed files first: what was only read can be read again."""
-    size = lambda path: weigh(path) + 1  # noqa: E731
-    modified, used = _newest(files.modified_files, room, size)
-    read, more = _newest(files.read_files, room - used, size)
-    return FileOperations(read=frozenset(read), edited=frozenset(modified)), used + more
-
-
-def _newest(items: Sequence[T], room: int, size: Callable[[T], int]) -> tuple[tuple[T, ...], int]:
-    used, at = 0, len(items)
-    while at > 0 and used + size(items[at - 1]) <= room:
-        at -= 1
-        used += size(items[at])
-    return tuple(items[at:]), used
-
-
-def _calls(actions: Iterable[Action]) -> int:
-    return sum(each.times for each in actions)
-
-
-def _paths(files: FileOperations) -> list[str]:
+def all_paths(files: FileOperations) -> list[str]:
     return files.modified_files + files.read_files
-
-
-# JSON.
-
-
-def _words_json(words: UserWords, *, is_current: bool) -> JsonObject:
-    marks = {"cut": words.cut, "current": is_current}
-    return {"entryId": words.entry_id, "text": words.text} | {name: True for name, on in marks.items() if on}
-
-
-def _read_action(stored: Mapping[str, Any]) -> Action:
-    outcome = stored.get("outcome")
-    return Action(
-        entry_id=as_text(stored.get("entryId")),
-        tool=as_text(stored.get("tool")),
-        target=as_text(stored.get("target")),
-        outcome=cast(Outcome, outcome) if outcome in ("ok", "error") else "unknown",
-        times=max(as_count(stored.get("times")), 1),
-    )
-
-
-def _list(value: object) -> list[object]:
-    return value if isinstance(value, list) else []

@@ -4,7 +4,8 @@ import hashlib
 import re
 from itertools import count
 
-from rpc_agent.compaction.ledger import Ledger, action_line, fitted, words_heading
+from rpc_agent.compaction.ledger import Ledger
+from rpc_agent.compaction.ledger_fitting import action_line, fitted, words_heading
 from rpc_agent.compaction.middle import Weigh
 
 _LEDGER = re.compile(r"\n*^\[ledger ([0-9a-f]{8})\]\n.*?^\[end of ledger \1\]$", re.DOTALL | re.MULTILINE)

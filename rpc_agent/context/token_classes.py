@@ -7,6 +7,7 @@ o200k counts of some hundred kinds of text, aimed a little above the truth, beca
 believed costs a failed call.
 """
 
+import re
 from collections.abc import Callable, Mapping
 
 from rpc_agent.context.tokens import SIMPLE, TokenRule
@@ -56,9 +57,11 @@ _PATTERNS: tuple[tuple[bytes, float], ...] = (
     (b"a.", 0.57),
     (b"0.", 0.57),
     (b" .", 1.13),
-    (b"..", 0.42),
+    (b"..", 0.46),
     (b"n", 1.28),
     (b".n", -1.2),  # Punctuation takes the end of the line with it.
+    (b"nn", -1.1),  # Empty lines, and the two characters of a line's end, share a token.
+    (b"a" * 32, 13.0),  # No word is that long: sequences of a laboratory, keys in letters.
     (b"a  ", 0.92),  # A run of spaces is one token, however long.
     (b".  ", 0.92),
     (b"0  ", 0.92),
@@ -84,18 +87,28 @@ _BLOCKS: Mapping[str, tuple[float, tuple[range, ...]]] = {
     "armenian, hebrew, arabic": (0.385, (range(0x05, 0x09), range(0xFB, 0xFC))),
     "joiners and small forms": (0.8, (range(0xFE, 0xFF),)),
     "india": (0.385, (range(0x09, 0x0E),)),
-    "thai, lao, khmer": (0.46, (range(0x0E, 0x10), range(0x17, 0x18))),
+    "thai, burmese": (0.46, (range(0x0E, 0x0F), range(0x10, 0x11))),
+    "tibetan": (1.5, (range(0x0F, 0x10),)),
+    "ethiopic, cherokee": (2.2, (range(0x12, 0x14),)),
+    "khmer": (0.69, (range(0x17, 0x18),)),
     "hangul": (0.72, (range(0x11, 0x12), range(0xAC, 0xD8))),
     "punctuation": (0.4, (range(0x20, 0x21),)),
     "arrows and mathematics": (2.0, (range(0x21, 0x24), range(0x29, 0x2C))),
-    "boxes": (0.56, (range(0x24, 0x26), range(0x28, 0x29))),
+    "boxes": (0.56, (range(0x24, 0x26),)),
+    "braille": (2.4, (range(0x28, 0x29),)),
     "pictures": (2.3, (range(0x26, 0x28),)),
     "kana": (0.8, (range(0x30, 0x31),)),
     "han": (0.81, (range(0x31, 0xA0),)),
     "surrogates": (0.88, (range(0xD8, 0xE0),)),
-    "full width": (1.3, (range(0xFF, 0x100),)),
+    "full width": (1.4, (range(0xFF, 0x100),)),
 }
 _ANY_OTHER_BLOCK = 0.5
+_NEIGHBOURS: Mapping[str, tuple[tuple[re.Pattern[str], float], ...]] = {
+    # Scripts and letters that share the high bytes of a block, and what one of their units weighs more than it.
+    "cyrillic": ((re.compile("[іїєґў]"), 0.9), (re.compile("[ђјљњћџ]"), 1.5), (re.compile("[қғңұәһ]"), -1.3)),
+    "india": ((re.compile("[\u0a00-\u0a7f\u0d80-\u0dff]+"), 0.25),),  # Gurmukhi and Sinhala.
+    "thai, burmese": ((re.compile("[\u0e80-\u0eff]+"), 1.42), (re.compile("[\u10a0-\u10ff]+"), -0.2)),  # Lao, Georgian.
+}
 
 
 def _block_of(high: int) -> int:
@@ -107,6 +120,7 @@ def _block_of(high: int) -> int:
 
 
 _BLOCK_TABLE = _byte_table(_block_of)
+_NEIGHBOURS_OF = tuple(_NEIGHBOURS.get(name, ()) for name in _BLOCKS)
 _BLOCK_WEIGHTS = (*(weight for weight, _ in _BLOCKS.values()), _ANY_OTHER_BLOCK)
 _LATIN_TABLE = _byte_table(lambda code: 2 if code >= 0xC0 else 1 if code >= 0x80 else 0)
 
@@ -148,7 +162,10 @@ def _latin(text: str) -> float:
 
 def _others(text: str) -> float:
     blocks = text.encode("utf-16-le", "surrogatepass")[1::2].translate(_BLOCK_TABLE)
-    return sum(blocks.count(at) * weight for at, weight in enumerate(_BLOCK_WEIGHTS, start=1))
+    units = [blocks.count(at) for at in range(1, len(_BLOCK_WEIGHTS) + 1)]
+    present = (rules for rules, times in zip(_NEIGHBOURS_OF, units, strict=False) if times)
+    apart = (sum(map(len, script.findall(text))) * more for rules in present for script, more in rules)
+    return sum(times * weight for times, weight in zip(units, _BLOCK_WEIGHTS, strict=True)) + sum(apart)
 
 
 CLASSES = TokenRule("classes", weigh)

@@ -1,5 +1,6 @@
 """What is known of a model: its name, its limits, its price. Says nothing about how to reach it."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -50,13 +51,18 @@ class Model:
             "name": self.name or self.id,
             "provider": self.provider,
             "api": self.api,
-            "baseUrl": self.base_url,
+            "baseUrl": _public(self.base_url),
             "reasoning": self.reasoning,
             "input": list(self.input),
             "contextWindow": self.context_window,
             "maxTokens": self.max_tokens,
             "cost": prices,
         }
+
+
+def _public(url: str) -> str:
+    """An address without its user and query, where some keep a password or a key."""
+    return re.sub(r"//[^/?#]*@", "//", url).partition("?")[0]
 
 
 def split_ref(ref: str) -> tuple[str, str]:

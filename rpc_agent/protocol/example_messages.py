@@ -1,6 +1,7 @@
 """Reads the examples of single messages that stand in example_messages.jsonl, one a line, written by hand.
 
-A line is {"method", "params", "result"}, {"notification", "params"} or {"serverRequest", "params", "result"}.
+A line is {"method", "params", "result"}, {"clientNotification", "params"}, {"notification", "params"} or
+{"serverRequest", "params", "result"}.
 """
 
 import json
@@ -19,22 +20,25 @@ class Examples:
     """By name: for requests {"params", "result"}, for notifications the params."""
 
     methods: Mapping[str, Sequence[JsonObject]]
+    client_notifications: Mapping[str, Sequence[JsonObject]]
     notifications: Mapping[str, Sequence[JsonObject]]
     client_requests: Mapping[str, Sequence[JsonObject]]
 
 
 def read_examples() -> Examples:
     found: dict[str, defaultdict[str, list[JsonObject]]] = {
-        kind: defaultdict(list) for kind in ("method", "notification", "serverRequest")
+        kind: defaultdict(list) for kind in ("method", "clientNotification", "notification", "serverRequest")
     }
     for line in _FILE.read_text(encoding="utf-8").splitlines():
         match json.loads(line):
             case {"notification": name, "params": params}:
                 found["notification"][name].append(params)
+            case {"clientNotification": name, "params": params}:
+                found["clientNotification"][name].append(params)
             case {"method": name, "params": params, "result": result}:
                 found["method"][name].append({"params": params, "result": result})
             case {"serverRequest": name, "params": params, "result": result}:
                 found["serverRequest"][name].append({"params": params, "result": result})
             case _:
                 raise ValueError(f"{_FILE.name}: not an example: {line}")
-    return Examples(found["method"], found["notification"], found["serverRequest"])
+    return Examples(*found.values())

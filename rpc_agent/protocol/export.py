@@ -16,6 +16,7 @@ from rpc_agent.protocol.typescript import typescript_text
 from rpc_agent.protocol.wire_model import JsonObject
 from rpc_agent.providers.models_file import MODELS_SHAPE
 from rpc_agent.settings.fields import settings_schema
+from rpc_agent.settings.trust import TRUST_SHAPE
 
 _FOLDER = Path(__file__).resolve().parents[2] / "protocol"
 
@@ -29,6 +30,7 @@ def render() -> dict[str, str]:
         "session-file.schema.json": _json(_session_file_schema(known)),
         "settings.schema.json": _json(settings_schema()),
         "models.schema.json": _json(_models_schema()),
+        "trust.schema.json": _json(_trust_schema()),
         "types.ts": typescript_text(known),
     }
 
@@ -79,6 +81,15 @@ def _models_schema() -> JsonObject:
         "description": "Providers and their models by name. One with a built-in's name adds to it and overrides it. "
         "Unknown fields are left alone.",
         **MODELS_SHAPE.schema(),
+    }
+
+
+def _trust_schema() -> JsonObject:
+    return {
+        "$schema": DIALECT,
+        "title": "rpc-agent trust.json",
+        "description": "Absolute directories, trusted or not. The nearest one above a project decides.",
+        **TRUST_SHAPE.schema(),
     }
 
 

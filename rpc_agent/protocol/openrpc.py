@@ -33,7 +33,7 @@ def openrpc_document(shapes: Shapes, examples: Examples) -> JsonObject:
         },
         "methods": [
             *(_method(row, shapes, examples) for row in METHODS.values()),
-            *(_client_notification(row, shapes) for row in CLIENT_NOTIFICATIONS.values()),
+            *(_client_notification(row, shapes, examples) for row in CLIENT_NOTIFICATIONS.values()),
         ],
         "components": {
             "schemas": dict(shapes.definitions),
@@ -62,12 +62,13 @@ def _method(row: Method, shapes: Shapes, examples: Examples) -> JsonObject:
     }
 
 
-def _client_notification(row: ClientNotification, shapes: Shapes) -> JsonObject:
+def _client_notification(row: ClientNotification, shapes: Shapes, examples: Examples) -> JsonObject:
     return {
         "name": row.name,
         "summary": row.summary,
         "paramStructure": "by-name",
         "params": _params(shapes.params[row.name], shapes.definitions, ()),
+        "examples": [_told(row.name, params) for params in examples.client_notifications.get(row.name, ())],
     }
 
 
@@ -98,11 +99,11 @@ def _error(row: ErrorCode) -> JsonObject:
 
 
 def _example(name: str, params: JsonObject, result: Any) -> JsonObject:
-    return {
-        "name": name,
-        "params": [{"name": key, "value": value} for key, value in params.items()],
-        "result": {"name": "result", "value": result},
-    }
+    return {**_told(name, params), "result": {"name": "result", "value": result}}
+
+
+def _told(name: str, params: JsonObject) -> JsonObject:
+    return {"name": name, "params": [{"name": key, "value": value} for key, value in params.items()]}
 
 
 def _notifications(shapes: Shapes, examples: Examples) -> Iterator[JsonObject]:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import orjson
 
 from rpc_agent.providers.base import ModelCallFailed
+from rpc_agent.providers.hidden import without_secrets
 from rpc_agent.providers.listing import Listed, read_listing
 from rpc_agent.providers.refusal import failed
 
@@ -43,15 +44,8 @@ async def ask_listing(
     except HttpFailed as error:
         raise ModelCallFailed(str(error), kind="transport") from None
     if status != 200:
-        raise failed(provider, status, _without(secrets, body[:_MAX_REFUSAL].decode("utf-8", "replace")))
+        raise failed(provider, status, without_secrets(body[:_MAX_REFUSAL].decode("utf-8", "replace"), secrets))
     try:
         return read_listing(orjson.loads(body))
     except orjson.JSONDecodeError:
         raise ModelCallFailed(f"{provider} answered its list of models with something else", kind="other") from None
-
-
-def _without(secrets: Collection[str], text: str) -> str:
-    for secret in sorted(secrets, key=len, reverse=True):
-        # Shorter ones are no secrets, and would tear words apart.
-        text = text.replace(secret, "[key]") if len(secret) > 5 else text
-    return text

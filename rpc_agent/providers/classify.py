@@ -53,7 +53,7 @@ def classify(
     `window` the model's, both in tokens, 0 where unknown.
     """
     text = read_failure(body)
-    if finish_reason in _WINDOW_FINISH or any(word in body for word in _WINDOW_FINISH):
+    if finish_reason in _WINDOW_FINISH or any(word in body.lower() for word in _WINDOW_FINISH):
         return Failure(kind="overflow", message=text.message, limit=None)
     if usage is not None and window and input_tokens(usage) > window:
         # The service answered, but it read more than the window holds: it cut the input without a word.
@@ -69,8 +69,13 @@ def classify(
         window=window,
     )
     kind: FailureKind = next((kind for kind, holds in _RULES if holds(evidence)), "other")
-    limit = input_limit(text.message) if kind == "overflow" else None
+    limit = input_limit(text.message) if kind == "overflow" and not _in_characters(text.message) else None
     return Failure(kind=kind, message=text.message, limit=limit)
+
+
+def _in_characters(message: str) -> bool:
+    """A limit in characters is no limit in tokens."""
+    return "characters" in message.lower() and "token" not in message.lower()
 
 
 def is_retryable(kind: FailureKind) -> bool:
@@ -83,24 +88,28 @@ _WINDOW_FINISH = ("model_context_window_exceeded",)
 
 _OUTPUT = re.compile(
     r"max[_ -]?(completion[_ -]|output[_ -]|new[_ -])tokens?|max_tokens|maxoutputtokens|(output|completion) tokens?"
-    r"|输出"
+    r"|maximum tokens (you requested|value)|输出"
 )
 _INPUT = re.compile(
-    r"\b(inputs?|prompts?|messages?|context|conversation|history)\b|tokens? (in|of) (the |your )?request"
+    r"\b(inputs?(?! should be)|prompts?|messages?|context|conversation|history)\b|tokens? (in|of) (the |your )?request"
     r"|request(ed)? tokens?|requested \d+|input_tokens|prompt_tokens|输入|上下文|提示"
 )
 _CAPACITY = re.compile(
     r"context[ _-]?(length|window|size|limit)|(token|length|size|input) limit|limit of"
     r"|max(imum)? (prompt|input|number of)?"
-    r" ?tokens?|max(imum)? (context|length|input)|configured limit|n_ctx|最大长度|长度限制|限制"
+    r" ?tokens?|max(imum)? (context|length|input|prompt)|configured limit|n_ctx|最大长度|长度限制|限制"
 )
-_TOKENS = re.compile(r"\btokens?\b|\blength\b|\bsize\b|too long|tokens_|_tokens|长度")
+_TOKENS = re.compile(
+    r"\btokens?\b|\blength\b|\bsize\b|too long|tokens_|_tokens|\bwindow\b|n_ctx"
+    r"|(input|prompt|context) characters?|长度|超长|过长|太长"
+)
 _EXCESS = re.compile(
     r"exceed|too (long|large|big|many tokens)|over the|beyond|(longer|greater|larger|more|higher|bigger) than|>"
-    r"|cannot (exceed|be)|must (be <=?|be (less|at most|no more)|have (less|at most|fewer))|should (be \[|be less|not)"
+    r"|cannot (exceed|be)|must (be <=?|be (less|at most|no more)|have (less|at most|fewer))"
+    r"|should (be (\[|within|less|at most)|not)"
     r"|(only )?supports? (only )?up to"
     r"|reduce (the |your )?(length|size|input|prompt|number)|shorten|shorter|not fit|does ?n.t fit"
-    r"|超过|超出|过长|太长"
+    r"|超过|超出|超长|过长|太长"
 )
 _OVERFLOW_CODES = re.compile(
     r"\b(context_?length_?exceeded|context_window_exceeded|exceed_context_size\w*|context_?overflow\w*"
@@ -110,17 +119,25 @@ _OVERFLOW_CODES = re.compile(
 _MEDIA = re.compile(r"\b(image|video|audio|pdf|media|attachment|file)s?\b")
 _RATE = re.compile(
     r"rate[ _-]?limit|too[ _]many[ _]requests|per[ -]?(min(ute)?|second|hour|day)\b|\b[tr]p[md]\b|throttl|slow down"
-    r"|please wait|try again in \d|concurren|resource[ _]?exhausted|retry delay"
+    r"|\bqps\b|速率限制|请求频率|并发|please wait|try again in \d|concurren|resource[ _]?exhausted|retry delay"
 )
 _QUOTA = re.compile(
-    r"quota|billing|insufficient[ _](funds|balance|credit)|credits?\b|allowance|usage ?limit|session limit|spending"
-    r"|payment|extra usage|(monthly|weekly|daily) (usage |request )?limit|\bplan\b|subscription|arrears|exhausted your"
+    r"(?<![a-z])quota|billing|insufficient[ _](funds|balance|credit)|credits?\b|allowance|usage ?limit|session limit"
+    r"|spending|payment|extra usage|(monthly|weekly|daily) (usage |request )?limit|\bplan\b|subscription|arrear"
+    r"|exhausted your|free tier|budget[_ ](has been |is )?exceed|余额|欠费|充值|额度|配额|使用上限"
 )
-_QUOTA_CODES = frozenset({"1308", "1113", "insufficient_quota", "quota_exceeded"})
+_QUOTA_CODES = frozenset({"1308", "1113", "insufficient_quota", "quota_exceeded", "exceeded_current_quota_error"})
 """1308 and 1113 are Z.ai's numbers for a used-up package and an empty account."""
+_SOON = re.compile(
+    r"per[ -]?(min(ute)?|second)\b|perminute|\b[tr]pm\b|\bqps\b"
+    r"|(retry|try again) (in|after) (about )?\d+(\.\d+)? ?(ms|s|m\b|sec|min)"
+)
+"""Budgets that fill again while one waits: of a minute, or with the wait said. Google and Azure call these a quota."""
 _AUTH = re.compile(
     r"unauthori[sz]ed|authenticat|(invalid|incorrect|missing|expired|no|bad) (x-)?api[ _-]?key|invalid_api_key"
-    r"|permission[ _]?(denied|error)|access denied|forbidden"
+    r"|(api[ _-]?key|(access|security|auth|bearer|session)[ _]token|credential)s?\b"
+    r"[^.]{0,40}(not valid|invalid|expired|revoked)"
+    r"|api_key_invalid|login fail|身份验证|鉴权|permission[ _]?(denied|error)|access denied|forbidden"
 )
 _POLICY = re.compile(r"content[_ ]?(filter|policy|management)|moderation|safety|guardrail|high risk|data policy")
 _BYTES = re.compile(
@@ -152,7 +169,8 @@ def _is_output_cap(e: _Evidence) -> bool:
 
 
 def _is_slow_down(e: _Evidence) -> bool:
-    return e.status == 429 or e.outer_status == 429 or bool(_RATE.search(e.said))
+    # What does not exist (404) is not busy, whatever wait is proposed.
+    return e.status == 429 or e.outer_status == 429 or (e.status != 404 and bool(_RATE.search(e.said)))
 
 
 def _is_quota(e: _Evidence) -> bool:
@@ -160,8 +178,12 @@ def _is_quota(e: _Evidence) -> bool:
     if e.status == 402 or _QUOTA_CODES & set(e.text.codes) or re.search(r"\"code\": ?\"(1308|1113)\"", e.said):
         return True
     if _is_slow_down(e):
-        return bool(_QUOTA.search(e.said)) or _asks_more_than_a_minute_gives(e.said)
-    return bool(_QUOTA.search(e.said)) and not _speaks_of_too_much_input(e)
+        if _asks_more_than_a_minute_gives(e.said) or re.search(r"per_?day", e.said):
+            return True
+        return bool(_QUOTA.search(e.said)) and not _SOON.search(e.said)
+    # A refused key or a filter may speak of subscriptions and credits too.
+    about_else = _POLICY.search(e.said) or (e.status == 401 and _AUTH.search(e.said))
+    return bool(_QUOTA.search(e.said)) and not about_else and not _speaks_of_too_much_input(e)
 
 
 def _asks_more_than_a_minute_gives(said: str) -> bool:
@@ -172,7 +194,7 @@ def _asks_more_than_a_minute_gives(said: str) -> bool:
 def _is_policy_or_media(e: _Evidence) -> bool:
     # Too many or too large pictures are no matter of tokens; leaving them out is another cure than compaction.
     media = _MEDIA.search(e.said) and _EXCESS.search(e.said) and not re.search(r"\btokens?\b", e.said)
-    return bool(media or _POLICY.search(e.said) or re.search(r"string (is )?too long|string_above_max", e.said))
+    return bool(media or _POLICY.search(e.said) or re.search(r"(string|array) (is )?too long|_above_max", e.said))
 
 
 def _is_bodyless_cerebras(e: _Evidence) -> bool:

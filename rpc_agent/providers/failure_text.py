@@ -3,23 +3,41 @@
 Services nest JSON in JSON strings, gateways put a service's JSON behind a prefix of their own, proxies answer HTML.
 """
 
+import ast
+import html
 import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-_MAX_DEPTH = 12
+_MAX_DEPTH = 24
 """Deeper nesting is no error message."""
 _MAX_TEXT = 64 * 1024
 """A refusal that quotes the whole request back needs no more reading than this."""
 
-_CODE_FIELDS = frozenset({"code", "type", "error_type", "status", "__type", "reason", "finish_reason", "error_code"})
+_CODE_FIELDS = frozenset(
+    {
+        "code",
+        "type",
+        "error_type",
+        "status",
+        "__type",
+        "reason",
+        "finish_reason",
+        "error_code",
+        "param",
+        "loc",
+        "quotaId",
+    }
+)
 _MESSAGE_FIELDS = frozenset(
     {"message", "msg", "status_msg", "error_message", "detail", "details", "error", "title", "body"}
 )
 _COUNT_FIELDS = frozenset({"n_ctx", "n_prompt_tokens", "max_tokens_limit", "context_length", "prompt_tokens"})
 """Counts that llama.cpp and others put beside the message."""
+_ENTITY = re.compile(r"&(quot|lt|gt|#\d{2,4});")
+"""A page that quotes a refusal writes its signs so."""
 _STATUS_IN_TEXT = re.compile(r"(?<![\w.])([45]\d\d)(?![\w.]*\d)(?=$|[\s:,.<)\"'{-])")
 
 
@@ -36,7 +54,8 @@ def read_failure(body: str) -> FailureText:
     """The message, codes and HTTP status that a body, a stream event or a bare text holds."""
     messages: list[str] = []
     codes: list[str] = []
-    _collect(body[:_MAX_TEXT], "", messages, codes, 0)
+    body = body[:_MAX_TEXT]
+    _collect(html.unescape(body) if _ENTITY.search(body) else body, "", messages, codes, 0)
     message = _plain("; ".join(dict.fromkeys(messages)))
     statuses = [int(code) for code in codes if re.fullmatch(r"[45]\d\d", code)]
     statuses += [int(found) for found in _STATUS_IN_TEXT.findall(message[:200])]
@@ -76,7 +95,7 @@ def _collect_text(text: str, name: str, messages: list[str], codes: list[str], d
 
 
 def _parsed(text: str) -> Any:
-    """The JSON object or list in a text, also behind a prefix; else the text itself."""
+    """The JSON object or list in a text, also behind a prefix or quoted; else the text itself."""
     for start in _starts(text):
         try:
             value, _ = json.JSONDecoder().raw_decode(text, start)
@@ -84,7 +103,18 @@ def _parsed(text: str) -> Any:
             continue
         if isinstance(value, dict | list) and value:
             return value
-    return text
+    return _printed(text)
+
+
+def _printed(text: str) -> Any:
+    """What a program printed: text in quotes of JSON, or an object as Python shows it."""
+    begin, end = text.find("{'"), text.rfind("}")
+    try:
+        if text.lstrip().startswith('"'):
+            return _parsed(json.loads(text))
+        return ast.literal_eval(text[begin : end + 1]) if 0 <= begin < end else text
+    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
+        return text
 
 
 def _starts(text: str) -> Iterator[int]:
@@ -98,4 +128,4 @@ def _starts(text: str) -> Iterator[int]:
 
 def _plain(text: str) -> str:
     """HTML tags out, space runs to one, sides trimmed."""
-    return re.sub(r"\s+", " ", re.sub(r"<(/?[a-zA-Z][^<>]{0,200}|!--.{0,200}?--)>", " ", text)).strip()
+    return re.sub(r"\s+", " ", re.sub(r"<([/!]?[a-zA-Z][^<>]{0,200}|!--.{0,200}?--)>", " ", text)).strip()

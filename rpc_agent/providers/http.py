@@ -3,6 +3,7 @@
 It has never heard of models. Load it through `connections`, off the event loop: httpx and TLS cost 60 ms.
 """
 
+import re
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
@@ -73,7 +74,7 @@ class Http:
             async for chunk in response.chunks:
                 read += chunk
                 if len(read) > most:
-                    raise HttpFailed(f"the answer of {url} is longer than {most} bytes")
+                    raise HttpFailed(f"the answer of {_place(url)} is longer than {most} bytes")
             return response.status, bytes(read)
 
     @asynccontextmanager
@@ -92,7 +93,7 @@ class Http:
         try:
             request = self._client.build_request(method, url, content=content, headers=dict(headers), timeout=limits)
         except (httpx.InvalidURL, ValueError, UnicodeError):
-            raise HttpFailed(f"{url!r} is no usable address") from None
+            raise HttpFailed(f"{_place(url)!r} is no usable address") from None
         response = await self._send(request)
         chunks = _chunks(response, timeouts)
         try:
@@ -163,8 +164,13 @@ async def _chunks(response: httpx.Response, timeouts: Timeouts) -> AsyncGenerato
         raise HttpFailed(_reason(error, response.request)) from None
 
 
+def _place(url: str) -> str:
+    """An address, usable or not, without what may hold a password or a key."""
+    return re.sub(r"//[^/?#]*@", "//", url).partition("?")[0]
+
+
 def _reason(error: Exception, request: httpx.Request) -> str:
-    place = request.url.copy_with(query=None, username=None, password=None)
+    place = _place(str(request.url))
     match error:
         case httpx.ConnectTimeout():
             return f"cannot reach {place}: the connection timed out"

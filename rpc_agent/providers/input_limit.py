@@ -16,6 +16,7 @@ _LIMIT_FORMS = tuple(
         r"(?:context|token|input|prompt)[ _-]?(?:length|window|size|limit)(?: limit)?(?: of this model)?"
         rf"(?: is| of| to|:|=|\()?{_N}",
         rf"n_ctx{_N}",
+        rf"(?:上下文|最大|限制|上限)[^\d,，。;；]{{0,12}}?{_N}",
         r"\[\s*\d+\s*,\s*(\d[\d,]{2,})\s*\]",
         r"(?:<=|<|>=?)\s*(\d[\d,]{2,})(?![\d>])",
         r"(?:less than|at most|up to|no more than|cannot exceed|not exceed|limit of|limit is|limited to|maximum of"

@@ -1,5 +1,6 @@
 """models.json -> providers. Checks every field and names the one that is wrong; asks no service."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -15,6 +16,16 @@ from rpc_agent.settings.shapes import Flag, ListOf, MapOf, Number, OneOf, Record
 APIS = ("openai-completions", "openai-responses", "anthropic-messages", "google-generative-ai", "scripted")
 
 _COST = {name: Number() for name in ("input", "output", "cacheRead", "cacheWrite")}
+_COST_PURPOSES = {
+    "input": "US dollars for a million tokens of input",
+    "output": "US dollars for a million tokens of output",
+    "cacheRead": "US dollars for a million tokens read from the service's cache",
+    "cacheWrite": "US dollars for a million tokens written to it",
+}
+_TIER = Record(
+    {**_COST, "inputTokensAbove": Whole()},
+    purposes={**_COST_PURPOSES, "inputTokensAbove": "the prices hold for requests with more input than this"},
+)
 _MODEL = Record(
     {
         "id": Text(),
@@ -24,11 +35,26 @@ _MODEL = Record(
         "input": ListOf(OneOf(("text", "image"))),
         "contextWindow": Whole(),
         "maxTokens": Whole(),
-        "cost": Record({**_COST, "tiers": ListOf(Record({**_COST, "inputTokensAbove": Whole()}))}),
+        "cost": Record(
+            {**_COST, "tiers": ListOf(_TIER)},
+            purposes={**_COST_PURPOSES, "tiers": "other prices for large requests"},
+        ),
         "compat": Record({}),
         "thinkingLevelMap": Record({}),
     },
     required=("id",),
+    purposes={
+        "id": "what the service calls the model",
+        "name": "what people call it",
+        "api": "how the service is spoken to, where this model differs from its provider",
+        "reasoning": "whether it can think before it answers",
+        "input": "what a message may hold",
+        "contextWindow": "tokens of input and output together",
+        "maxTokens": "tokens of one answer at most",
+        "cost": "prices; without them no cost is counted",
+        "compat": "quirks of the service that differ from its API",
+        "thinkingLevelMap": "thinking level -> the service's own word for it",
+    },
 )
 _PROVIDER = Record(
     {
@@ -40,10 +66,27 @@ _PROVIDER = Record(
         "compat": Record({}),
         "script": Text(),
         "models": ListOf(_MODEL),
-    }
+    },
+    purposes={
+        "baseUrl": "the service's address",
+        "apiKey": "the key itself, $NAME for an environment variable, or !COMMAND whose first line of output it is",
+        "apiKeyEnv": "the environment variable that holds the key",
+        "api": "how the service is spoken to",
+        "headers": "further HTTP headers of each request",
+        "compat": "quirks of the service that differ from its API",
+        "script": "for the API scripted: the file with the answers, beside this one",
+        "models": "the provider's models",
+    },
 )
-MODELS_SHAPE = Record({"providers": MapOf(_PROVIDER)}, required=("providers",))
+MODELS_SHAPE = Record(
+    {"providers": MapOf(_PROVIDER)},
+    required=("providers",),
+    purposes={"providers": "services that have models, by name"},
+)
 """The shape of a models.json."""
+
+
+_KEY_FIELD = re.compile(r"\.(apiKey|apiKeyEnv|baseUrl|headers)(\.|$)")
 
 
 def models_file(config_dir: Path) -> Path:
@@ -59,8 +102,14 @@ def load_providers(file: Path, builtin: Mapping[str, Provider]) -> dict[str, Pro
     if not raw:
         return {}
     for path, message in MODELS_SHAPE.problems(raw):
-        raise SettingsError(message, field=path or "models", file=str(file))
+        raise SettingsError(_without_key(path, message), field=path or "models", file=str(file))
     return {name: _read_provider(name, value, builtin.get(name), file) for name, value in raw["providers"].items()}
+
+
+def _without_key(path: str, message: str) -> str:
+    """What is wrong, without the value where it may be a key: that of such a field, or one put for a whole object."""
+    may_be_key = _KEY_FIELD.search(path) or message.startswith("must be an object")
+    return message.partition(", not ")[0] if may_be_key else message
 
 
 def _read_provider(name: str, raw: Mapping[str, Any], old: Provider | None, file: Path) -> Provider:

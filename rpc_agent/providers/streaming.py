@@ -17,6 +17,7 @@ from rpc_agent.conversation.models import Model
 from rpc_agent.errors import AuthMissing
 from rpc_agent.providers.base import ModelCallFailed, ModelRequest, Stopped, StreamEvent
 from rpc_agent.providers.connections import Connections
+from rpc_agent.providers.hidden import without_secrets
 from rpc_agent.providers.refusal import failed
 from rpc_agent.providers.retry_after import retry_after
 from rpc_agent.providers.sse import SseEvent, SseSplitter, SseTooLong
@@ -180,11 +181,12 @@ class StreamingModel(ABC):
     def _without_key(self, error: ModelCallFailed) -> ModelCallFailed:
         """Some services quote the key they refuse."""
         secrets = {self._key or "", *(value for name, value in self._own_headers.items() if _is_secret(name))}
-        message = error.message
-        for secret in sorted(secrets, key=len, reverse=True):
-            message = message.replace(secret, "[key]") if len(secret) > 5 else message
         return ModelCallFailed(
-            message, kind=error.kind, status=error.status, retry_after=error.retry_after, limit=error.limit
+            without_secrets(error.message, secrets),
+            kind=error.kind,
+            status=error.status,
+            retry_after=error.retry_after,
+            limit=error.limit,
         )
 
 

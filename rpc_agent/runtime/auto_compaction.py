@@ -7,7 +7,7 @@ from rpc_agent.agent.abort import Abort
 from rpc_agent.agent.inbox import QueuedMessage
 from rpc_agent.agent.model_step import Answer
 from rpc_agent.compaction.payload import payload_edits
-from rpc_agent.compaction.plan import is_credible
+from rpc_agent.compaction.planning import is_credible
 from rpc_agent.compaction.policy import (
     CheckPoint,
     Compact,

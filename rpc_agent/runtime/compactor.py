@@ -15,7 +15,8 @@ from rpc_agent.compaction.asking import SummaryModel
 from rpc_agent.compaction.chunks import SummaryRoom
 from rpc_agent.compaction.compact import CompactionOutcome, compact, compaction_fields
 from rpc_agent.compaction.compact import CompactionProgress as Step
-from rpc_agent.compaction.plan import CompactionPlan, plan_compaction
+from rpc_agent.compaction.plan import CompactionPlan
+from rpc_agent.compaction.planning import plan_compaction
 from rpc_agent.compaction.policy import CompactionBudget, limits
 from rpc_agent.conversation.json_values import JsonObject
 from rpc_agent.conversation.messages import user_message
@@ -141,6 +142,8 @@ class Compactor:
         budget = compaction_budget(self._settings())
         if keep_recent_tokens is not None:
             budget = replace(budget, keep_recent_tokens=keep_recent_tokens)
+        # What earlier plans weighed were drafts, and nothing asks for their weight again.
+        self._forget_drafts()
         return plan_compaction(
             self._log.path,
             self._log.projection,
@@ -294,7 +297,7 @@ class Compactor:
         for shrunk in outcome.plan.shrunk:
             # Behind the compaction, so that undoing it undoes them.
             self._log.append("context_edit", shrunk.edit_fields())
-        self._context.estimate.keep_only(item.message for item in self._log.projection.messages)
+        self._forget_drafts()
         await self._log.sync()
         return Compacted(entry, outcome.estimated_tokens_after)
 
@@ -304,9 +307,12 @@ class Compactor:
         )
         entry = self._log.append("compaction", fields, entry_id=entry_id)
         assert isinstance(entry, CompactionEntry)
-        self._context.estimate.keep_only(item.message for item in self._log.projection.messages)
+        self._forget_drafts()
         await self._log.sync()
         return Compacted(entry, self._context.tokens())
+
+    def _forget_drafts(self) -> None:
+        self._context.estimate.keep_only(item.message for item in self._log.projection.messages)
 
     def _charge(self, usage: Any) -> None:
         """A call that was paid for nothing is recorded all the same: the bill is part of the session."""

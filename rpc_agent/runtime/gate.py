@@ -47,6 +47,11 @@ class PermissionGate:
                     return error_result(f"{attempt.tool} was not run: what its path leads to changed meanwhile.")
                 return refusal
 
+    def is_denied(self, tool: str, path: str, cwd: Path) -> bool:
+        """Whether a reading tool that comes upon `path` (resolved) keeps it to itself: nobody is asked in a search."""
+        attempt = Attempt(tool=tool, access="read", place=self._place(cwd), paths=(path,))
+        return not isinstance(decide(self._mode(), self._rules, attempt), Allow)
+
     async def _ask(self, attempt: Attempt, call: ToolCallBlock) -> ToolResult | None:
         key = (attempt.tool, attempt.command if attempt.command is not None else "\n".join(attempt.paths))
         allowed = self._remembered.get(key)
@@ -71,10 +76,13 @@ class PermissionGate:
         return Attempt(
             tool=tool.spec.name,
             access=tool.access,
-            place=Place(os.path.realpath(cwd), self._config_dir, os.path.realpath(Path.home())),
-            paths=_paths(call, cwd),
+            place=self._place(cwd),
+            paths=_paths(tool, call, cwd),
             command=_text(call, "command"),
         )
+
+    def _place(self, cwd: Path) -> Place:
+        return Place(os.path.realpath(cwd), self._config_dir, os.path.realpath(Path.home()))
 
 
 def _title(attempt: Attempt) -> str:
@@ -83,8 +91,11 @@ def _title(attempt: Attempt) -> str:
     return f"{attempt.tool}: {' '.join(what.split())}" if what else attempt.tool
 
 
-def _paths(call: ToolCallBlock, cwd: Path) -> tuple[str, ...]:
+def _paths(tool: Tool, call: ToolCallBlock, cwd: Path) -> tuple[str, ...]:
     path = _text(call, "path")
+    if path is None and tool.access == "read" and "path" in tool.spec.parameters.get("properties", {}):
+        # A search without a place is one of the working directory.
+        path = "."
     return () if path is None else (os.path.realpath(os.path.join(cwd, os.path.expanduser(path))),)
 
 

@@ -14,6 +14,7 @@ from rpc_agent.context.projection import latest_compaction
 from rpc_agent.conversation.blocks import UserBlock, blocks_text, text_block
 from rpc_agent.errors import (
     CompactionCancelled,
+    EntryNotFound,
     EntryNotOnBranch,
     InvalidValue,
     LeafMoved,
@@ -236,9 +237,12 @@ class LiveSession:
     def expect_leaf(self, expected: str | None) -> None:
         """Raises LeafMoved when the leaf, past markers, labels and names, is another than the caller believes."""
         store = self.log.store
-        actual = store.nearest_substantial()
-        believed = None if expected is None else store.nearest_substantial(expected)
-        if actual != believed:
+        try:
+            believed = None if expected is None else store.nearest_substantial(expected)
+            is_there = believed == store.nearest_substantial()
+        except EntryNotFound:
+            is_there = False
+        if not is_there:
             raise LeafMoved(
                 f"the leaf is {store.leaf_id!r}, not {expected!r}: read the tree again", leafId=store.leaf_id
             )

@@ -180,9 +180,9 @@ class Run:
                 exchange.stop_reason = self.ending.stop_reason
                 exchange.error_message = self.ending.error_message
                 exchange.error_reason = self.ending.error_reason
-            elif self.ending.aborted and exchange.stop_reason == "toolUse":
-                # The model had called tools when the run was stopped: its own word is not how this ended.
-                exchange.stop_reason = "aborted"
+            elif self.ending.aborted and exchange.stop_reason in ("toolUse", "error"):
+                # Stopped in a tool, a retry's wait or a recovery: the answer before it is not how this ended.
+                exchange.stop_reason, exchange.error_message, exchange.failure = "aborted", None, None
         with suppress(StorageFailed):
             # A run that failed has told why already; what waited for its turn's end is written if it can be.
             self._before_turn_end()
@@ -209,20 +209,25 @@ class Run:
                     continue
                 return self._ending(attempt)
             self._report_giving_up(attempt, retry)
-            again = await self._after_attempt(attempt) or await self._before_settle(attempt)
+            repeats = await self._after_attempt(attempt)
+            again = repeats or self._was_asked_more(attempt) or await self._before_settle(attempt)
             if again and (turns_left is None or turns_left > 0):
-                stopping = True
+                # A recovery answers the same message once more: what is to follow its answer waits for that.
+                stopping = not repeats
                 continue
             return self._ending(attempt)
 
     async def _after_attempt(self, attempt: Attempt) -> bool:
-        """Whether the run goes on: to answer again after a recovery, or for messages that came meanwhile."""
+        """Whether the model is asked again, after a recovery."""
         if attempt.turns_spent:
             return False
         again = await self._compaction.after_attempt(attempt.last.answer, self.abort_signal)
-        if self.abort_signal.requested:
-            return False
-        return again or (attempt.last.answer.failure is None and self.waiting(stopping=True))
+        return again and not self.abort_signal.requested
+
+    def _was_asked_more(self, attempt: Attempt) -> bool:
+        """Whether messages that came meanwhile are to be answered."""
+        ended_well = attempt.last.answer.failure is None and not attempt.turns_spent
+        return ended_well and not self.abort_signal.requested and self.waiting(stopping=True)
 
     async def _before_settle(self, attempt: Attempt) -> bool:
         """Whether a hook wants another answer; never after a failure, which is for retries to mend."""

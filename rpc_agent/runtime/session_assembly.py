@@ -191,7 +191,11 @@ class _Assembly:
             session_id=self.log.store.session_id,
             config_dir=self.services.launch.config_dir,
         )
-        tools = builtin_tools(shell=settings.shell.path, private_folders=[self.services.launch.config_dir])
+        tools = builtin_tools(
+            shell=settings.shell.path,
+            private_folders=[self.services.launch.config_dir],
+            is_denied=lambda tool, path: gate.is_denied(tool, path, self.cwd),
+        )
         wanted = self.wishes.tools if self.wishes.tools is not None else settings.tools
         chosen: list[Tool] = [tool for tool in tools if wanted is None or tool.spec.name in wanted]
         if chosen:

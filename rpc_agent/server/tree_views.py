@@ -1,5 +1,6 @@
 """A session's tree as get_tree shows it: flat pages of any size, or nested as deep as JSON readers can follow."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from anyio.lowlevel import checkpoint
@@ -23,6 +24,8 @@ from rpc_agent.storage.tree_pages import TreeNode
 
 _MAX_DEPTH = 100
 """JSON readers recurse, and some give up at a few hundred levels."""
+_AT_ONCE = 64
+"""Entries read in one go: about a millisecond when they come from the disk."""
 _PREVIEW_CHARS = 120
 """One line in a tree view."""
 
@@ -40,25 +43,38 @@ async def nested_tree(store: SessionStore, *, root_id: str | None, depth: int | 
     levels = min(depth if depth is not None else _MAX_DEPTH, _MAX_DEPTH)
     await store.complete_index()
     roots = [root_id] if root_id is not None else store.children(None)
-    tree = [await _branch(store, entry_id, levels) for entry_id in roots]
-    return {"tree": tree, "leafId": store.leaf_id}
+    return {"tree": await _branches(store, roots, levels), "leafId": store.leaf_id}
 
 
-async def _branch(store: SessionStore, root_id: str, levels: int) -> dict[str, Any]:
+async def _branches(store: SessionStore, root_ids: Sequence[str], levels: int) -> list[dict[str, Any]]:
     """Built level by level: a session is as deep as it is long, and Python's stack is not."""
-    root = _nested_node(store, root_id)
-    level = [root]
+    roots = await _nested_nodes(store, root_ids)
+    level = roots
     for _ in range(levels):
-        below = []
-        for node in level:
-            node["children"] = [_nested_node(store, child) for child in store.children(node["entry"]["id"])]
-            below += node["children"]
-            await checkpoint()
+        below: list[dict[str, Any]] = []
+        for at, node in enumerate(level):
+            if at % _AT_ONCE == 0:
+                await checkpoint()
+            children = store.children(node["entry"]["id"])
+            if children:
+                node["children"] = await _nested_nodes(store, children)
+                below += node["children"]
         level = below
-    for node in level:
+    for at, node in enumerate(level):
+        if at % _AT_ONCE == 0:
+            await checkpoint()
         if store.children(node["entry"]["id"]):
             node["more"] = True
-    return root
+    return roots
+
+
+async def _nested_nodes(store: SessionStore, entry_ids: Sequence[str]) -> list[dict[str, Any]]:
+    nodes = []
+    for at, entry_id in enumerate(entry_ids, 1):
+        nodes.append(_nested_node(store, entry_id))
+        if at % _AT_ONCE == 0:
+            await checkpoint()
+    return nodes
 
 
 def _nested_node(store: SessionStore, entry_id: str) -> dict[str, Any]:

@@ -12,7 +12,8 @@ from rpc_agent.session.json_lines import NotJson, decoder, read_json, readable_t
 
 BOM = b"\xef\xbb\xbf"
 _PADDING = b" \t\r\n\x00"
-_RECORD_START = re.compile(r'\{\s*"(?:type|id|parentId|timestamp|version)"\s*:')
+_RECORD_START = re.compile(r'\{\s*"')
+# Whatever its first field: other programs sort them. Inside a string a quote has a backslash before it.
 _AFTER_RECORD = re.compile(r"[\s\x00]*")
 
 

@@ -3,6 +3,7 @@
 Version 1 was a plain list. Version 2 made it a tree. Version 3 renamed a message role.
 """
 
+import math
 from collections.abc import Callable
 
 from rpc_agent.conversation.json_values import JsonObject
@@ -10,9 +11,20 @@ from rpc_agent.session.entries import SESSION_VERSION
 
 
 def version_of(header: JsonObject) -> int:
-    """The format version a header states; a header of the first version stated none."""
-    version = header.get("version")
-    return version if isinstance(version, int) and not isinstance(version, bool) and version > 0 else 1
+    """The format version a header states; a header of the first version stated none.
+
+    3.0 and "3" are 3, as writers in other languages have it, and 3.5 is later than 3. What says nothing at all counts
+    as the current version: a migration rewrites the file, and must never be begun on a guess.
+    """
+    match header.get("version"):
+        case None | bool():
+            return 1
+        case int() | float() as version:
+            return max(1, math.ceil(version))
+        case str() as text if text.isdecimal():
+            return max(1, int(text))
+        case _:
+            return SESSION_VERSION
 
 
 def migrate(records: list[JsonObject], *, draw_id: Callable[[], str]) -> list[JsonObject]:
@@ -30,12 +42,17 @@ def migrate(records: list[JsonObject], *, draw_id: Callable[[], str]) -> list[Js
 
 
 def _list_to_tree(records: list[JsonObject], draw_id: Callable[[], str]) -> list[JsonObject]:
-    ids: list[str | None] = [None, *_distinct_ids(len(records) - 1, draw_id)]
-    entries = [
-        {"type": raw.get("type"), "id": ids[at], "parentId": ids[at - 1], **_without_old_links(raw)}
-        for at, raw in enumerate(records)
-        if at > 0
-    ]
+    new_ids = iter(_distinct_ids(len(records), draw_id))
+    # A second header further down keeps its index and its place, and is no link of the chain.
+    ids = [None if raw.get("type") == "session" else next(new_ids) for raw in records]
+    parent_id: str | None = None
+    entries: list[JsonObject] = []
+    for raw, entry_id in zip(records[1:], ids[1:], strict=True):
+        if entry_id is None:
+            entries.append(raw)
+            continue
+        entries.append({"type": raw.get("type"), "id": entry_id, "parentId": parent_id, **_without_old_links(raw)})
+        parent_id = entry_id
     for entry in entries:
         if entry["type"] == "compaction" and "firstKeptEntryIndex" in entry:
             # Retaining nothing is the reading of a boundary that points nowhere, as everywhere else.

@@ -32,14 +32,14 @@ class RecordReader:
     exact: bool = True
     lines: int = 0
     lost: bool = False
-    crlf_lines: int = 0
+    has_crlf: bool = False
     warnings: WarningList = field(default_factory=WarningList)
 
     def read(self, line: bytes, *, ended: bool = True) -> list[Record]:
         """The records of the next line; `ended` says whether a newline follows it."""
         self.lines += 1
         if line.endswith(b"\r") and ended:
-            self.crlf_lines += 1
+            self.has_crlf = True
             line = line[:-1]
         raws, problems = read_line(line, exact=self.exact)
         for problem in problems:
@@ -51,11 +51,15 @@ class RecordReader:
         self.lost = True
         self.warnings.add(NOT_A_RECORD.kind, NOT_A_RECORD.message, record.line)
 
+    def note_duplicate(self, entry_id: str, line: int | None) -> None:
+        message = f"Entry {entry_id} stands in the file more than once; the last one counts."
+        self.warnings.add("duplicateId", message, line)
+
     def all_warnings(self) -> list[SessionWarning]:
         found = self.warnings.all()
-        if self.crlf_lines:
-            message = f"{self.crlf_lines} lines end in CR LF; they were read as if they ended in LF."
-            found.append(SessionWarning("crlf", message))
+        if self.has_crlf:
+            # No count: the front and the tail of a large file are read apart, and one cause is one warning.
+            found.append(SessionWarning("crlf", "Lines end in CR LF; they were read as if they ended in LF."))
         return found
 
     def _note(self, problem: Problem) -> None:
@@ -122,6 +126,7 @@ def is_header(raw: JsonObject) -> bool:
 
 def add_records(tree: SessionTree, records: list[Record], reader: RecordReader) -> None:
     """Hang the entries among the records into the tree; what is no entry is noted."""
+    refused = False
     for record in records:
         if record.raw.get("type") == "session":
             reader.warnings.add("extraHeader", "A second session header was skipped.", record.line)
@@ -129,11 +134,12 @@ def add_records(tree: SessionTree, records: list[Record], reader: RecordReader) 
         entry = read_entry(record.raw)
         if entry is None:
             reader.refuse(record)
+            refused = True
             continue
         if tree.has(entry.id):
-            message = f"Entry {entry.id} stands in the file more than once; the last one counts."
-            reader.warnings.add("duplicateId", message, record.line)
-        tree.add(entry, after_loss=record.after_loss or reader.lost)
+            reader.note_duplicate(entry.id, record.line)
+        # The reader has been to the end of the file by now: what it lost behind this entry was not its parent.
+        tree.add(entry, after_loss=record.after_loss or refused)
 
 
 def _migrated(header: JsonObject, records: list[Record], draw_id: Callable[[], str]) -> tuple[JsonObject, list[Record]]:

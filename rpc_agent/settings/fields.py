@@ -16,6 +16,11 @@ _OPTIONAL_MODEL_REF = Text(r"[^/\s]+/\S.*", 'a model as "provider/modelId"', nul
 _RULE = Record(
     {"tool": Text(), "match": Text(), "action": OneOf(("deny", "ask", "allow"))},
     required=("tool", "action"),
+    purposes={
+        "tool": "a pattern for the tool's name",
+        "match": "a pattern for the resolved path or the whole command; absent: any",
+        "action": "deny goes before ask, ask before allow",
+    },
 )
 
 
@@ -36,7 +41,12 @@ _COMPACTION = (
     Field("model", _OPTIONAL_MODEL_REF, None, "the model that writes summaries"),
     Field("selfContained", Flag(), False, "write the kept messages into the compaction entry too"),
 )
-_OVERRIDES = MapOf(Record({field.name: field.shape for field in _COMPACTION}))
+_OVERRIDES = MapOf(
+    Record(
+        {field.name: field.shape for field in _COMPACTION},
+        purposes={field.name: field.purpose for field in _COMPACTION},
+    )
+)
 
 FIELDS: tuple[Field, ...] = (
     Field("defaultModel", _MODEL_REF, None, "the model of a new session"),
@@ -101,6 +111,8 @@ def settings_schema() -> dict[str, Any]:
     schema: dict[str, Any] = {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "rpc-agent settings.json",
+        "description": "Of the user, in the configuration folder, or of a trusted project, in .rpc-agent/. "
+        "Unknown names are a warning.",
         "type": "object",
         "properties": {},
     }
@@ -109,5 +121,8 @@ def settings_schema() -> dict[str, Any]:
         properties = schema["properties"]
         if section:
             properties = properties.setdefault(section, {"type": "object", "properties": {}})["properties"]
-        properties[part] = {**field.shape.schema(), "description": field.purpose, "default": field.default}
+        properties[part] = {**field.shape.schema(), "description": field.purpose}
+        # Null stands for "nobody chose": where it is no value, an editor must not offer it as one.
+        if field.default is not None or not any(field.shape.problems(None)):
+            properties[part]["default"] = field.default
     return schema

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 Problem = tuple[str, str]
@@ -125,10 +125,14 @@ class ListOf:
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """An object with known fields; those in `required` must be there. Other fields are none of our business."""
+    """An object with known fields; those in `required` must be there. Other fields are none of our business.
+
+    `purposes` says of fields what they are for, in the words of the schema.
+    """
 
     fields: Mapping[str, Shape]
     required: tuple[str, ...] = ()
+    purposes: Mapping[str, str] = field(default_factory=dict)
 
     def problems(self, value: object) -> Iterator[Problem]:
         if not isinstance(value, Mapping):
@@ -142,7 +146,10 @@ class Record:
                 yield from below(name, shape.problems(value[name]))
 
     def schema(self) -> dict[str, Any]:
-        properties = {name: shape.schema() for name, shape in self.fields.items()}
+        properties = {
+            name: shape.schema() | ({"description": self.purposes[name]} if name in self.purposes else {})
+            for name, shape in self.fields.items()
+        }
         return {"type": "object", "properties": properties} | (
             {"required": list(self.required)} if self.required else {}
         )

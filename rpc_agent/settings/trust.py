@@ -5,6 +5,10 @@ from pathlib import Path, PurePath
 
 from rpc_agent.errors import SettingsError
 from rpc_agent.settings.files import read_json_file
+from rpc_agent.settings.shapes import Flag, MapOf
+
+TRUST_SHAPE = MapOf(Flag())
+"""The shape of a trust.json."""
 
 
 def trust_file(config_dir: Path) -> Path:

@@ -5,6 +5,7 @@ Satisfies the tree's port for older entries. Its scan goes in small steps, so th
 
 import threading
 import time
+from collections.abc import Iterable
 from pathlib import Path
 from typing import BinaryIO
 
@@ -33,10 +34,13 @@ class FileHead:
         self._scanner: BinaryIO | None = None
         self._lines: BinaryIO | None = None
         self._reader = RecordReader(exact=False)
-        self._orphans: dict[int, tuple[str, bool]] = {}
+        self._orphans: dict[int, tuple[str, int]] = {}
+        """By position: the parent that was not there, and the entry before it in the file if something was lost."""
+        self._last = UNKNOWN
         self.index = EntryIndex(self.id_at)
         self.strays: dict[str, list[int]] = {}
         """Positions by the id of their parent, where that is not in here; it may stand behind, in the tail."""
+        self._superseded: set[int] | None = None
         self.labels: dict[str, LabelEntry] = {}
         self.name_entry: SessionInfoEntry | None = None
         self.is_complete = False
@@ -120,6 +124,17 @@ class FileHead:
             raise EntryNotFound(f"#{position}")
         return entry
 
+    def superseded(self, tail: Iterable[Entry]) -> set[int]:
+        """The positions of ids that come again in the tail and count there; looked for once, and each is reported."""
+        self.complete()
+        if self._superseded is None:
+            self._superseded = set()
+            for entry in tail:
+                if (position := self.index.find(entry.id)) is not None:
+                    self._superseded.add(position)
+                    self._reader.note_duplicate(entry.id, None)
+        return self._superseded
+
     def position_of(self, entry_id: str) -> int | None:
         self.complete()
         return self.index.find(entry_id)
@@ -174,9 +189,14 @@ class FileHead:
             if not isinstance(entry_id, str) or not entry_id or not isinstance(parent_id, str | None):
                 self._reader.refuse(record)
                 continue
+            known = len(self.index)
             position = self.index.add(entry_id, parent_id, self._at << _RECORD_BITS | min(number, _RECORD_MASK))
+            if position < known:
+                self._reader.note_duplicate(entry_id, record.line)
+            self._orphans.pop(position, None)
             if parent_id is not None and self.index.parents[position] == UNKNOWN:
-                self._orphans[position] = (parent_id, self._reader.lost)
+                self._orphans[position] = (parent_id, self._last if self._reader.lost else UNKNOWN)
+            self._last = position
             self._note_names(raw)
 
     def _note_names(self, raw: JsonObject) -> None:
@@ -190,14 +210,14 @@ class FileHead:
 
     def _finish(self) -> None:
         """Find the parents that stood behind their children, and bridge the gaps that damage left."""
-        for position, (parent_id, after_loss) in self._orphans.items():
+        for position, (parent_id, before) in self._orphans.items():
             found = self.index.find(parent_id)
             if found is not None:
                 self.index.hang(position, found)
                 continue
             self.strays.setdefault(parent_id, []).append(position)
-            if after_loss and position > 0:
-                self.index.parents[position] = position - 1
+            if before != UNKNOWN:
+                self.index.hang(position, before)
         self._orphans.clear()
         if self._scanner is not None:
             self._scanner.close()
@@ -208,6 +228,7 @@ class FileHead:
         self.is_complete = True
 
 
-_RECORD_BITS = 6
+_RECORD_BITS = 20
 _RECORD_MASK = (1 << _RECORD_BITS) - 1
-# A line can hold several glued records; which one an entry is shares the offset's 64 bits.
+# A line can hold many glued records (a program that forgot its newlines); which one an entry is shares the offset's
+# 64 bits. A million in one line, in a file of 16 TiB.

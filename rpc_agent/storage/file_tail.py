@@ -7,7 +7,7 @@ from pathlib import Path
 from rpc_agent.conversation.json_values import JsonObject
 from rpc_agent.session.context_reach import ContextReach
 from rpc_agent.session.entries import Entry, read_entry
-from rpc_agent.session.line_reader import read_line
+from rpc_agent.session.line_reader import BOM, read_line
 from rpc_agent.session.replay import Record, RecordReader, split_lines
 
 _FIRST_BLOCK = 256 * 1024
@@ -33,6 +33,8 @@ def read_tail(path: Path, size: int) -> Tail:
         blocks.append(block)
         if search.feed(block) or size - start > _TAIL_LIMIT:
             break
+    if blocks and start == 0:
+        blocks[-1] = blocks[-1].removeprefix(BOM)
     reader = RecordReader()
     lines = (line for block in reversed(blocks) for line in split_lines(block))
     records = [record for line, ended in lines for record in reader.read(line, ended=ended)]

@@ -35,6 +35,8 @@ class StoredEntries:
     def warnings(self) -> list[SessionWarning]:
         """Every damage found so far, once. More may come while the front of a large file is indexed."""
         found = WarningList()
+        if self._head and self._head.is_complete:
+            self._head.superseded(self._tree)
         found.extend(self._head.warnings if self._head else [])
         found.extend(self._warnings.all())
         found.extend(self._tree.warnings.all())
@@ -159,8 +161,8 @@ class StoredEntries:
     def entry_count(self) -> int:
         if self._head is None:
             return len(self._tree)
-        self._head.complete()
-        return len(self._head.index) + len(self._tree)
+        repeated = self._head.superseded(self._tree)
+        return len(self._head.index) - len(repeated) + len(self._tree)
 
     def _reach(self) -> Callable[[Entry], bool]:
         """Says where the context of a branch begins, without reading a large file's front for nothing."""

@@ -129,13 +129,14 @@ class TreePages:
             positions = [] if position is None else index.children(position)
         # The parent of a stray may stand in the tail; then it hangs there, whatever the front made of it.
         placed = {parent: at for parent, at in self._head.strays.items() if self._tree.has(parent)}
+        repeated = self._head.superseded(self._tree)
         if placed:
             elsewhere = {at for parent, each in placed.items() if parent != entry_id for at in each}
             here = placed.get(entry_id, []) if entry_id is not None else []
             cuts = self._cuts_across(self._head, placed)
             found = {*positions, *here} - elsewhere
             positions = sorted(found | cuts if entry_id is None else found - cuts)
-        return [self._head.id_at(at) for at in positions]
+        return [self._head.id_at(at) for at in positions if at not in repeated]
 
     def _cuts_across(self, head: FileHead, placed: Mapping[str, list[int]]) -> set[int]:
         """Where cycles through front and tail are cut: at the first of each in the file."""
@@ -148,14 +149,14 @@ class TreePages:
                 ring[at] = None
                 at = self._tree.parent_of(self._tree.get(at))
             if at == start:
-                cuts.add(min(head.index.find(each) or 0 for each in ring if not self._tree.has(each)))
+                cuts.update(sorted(head.index.find(each) or 0 for each in ring if not self._tree.has(each))[:1])
         return cuts
 
     def _head_child_count(self, entry_id: str) -> int:
         if self._head is None:
             return 0
         self._head.complete()
-        if self._head.strays:
+        if self._head.strays or self._head.superseded(self._tree):
             return len(self._head_children(entry_id))
         position = self._head.position_of(entry_id)
         return 0 if position is None else self._head.index.child_counts()[position]

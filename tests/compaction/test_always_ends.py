@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from rpc_agent.compaction.asking import SummaryAnswer, SummaryModel, SummaryRequest
 from rpc_agent.compaction.chunks import SummaryRoom, merge_calls, merge_groups, section
 from rpc_agent.compaction.compact import CompactionOutcome, CompactionProgress, compact, compaction_fields
-from rpc_agent.compaction.plan import CompactionPlan, plan_compaction
+from rpc_agent.compaction.plan import CompactionPlan
+from rpc_agent.compaction.planning import plan_compaction
 from rpc_agent.compaction.policy import CompactionBudget
 from rpc_agent.context.model_blocks import Recipient
 from rpc_agent.context.model_messages import ModelMessages

@@ -1,7 +1,5 @@
 """Asking for a summary: what is asked, what is accepted, and what a failure says."""
 
-from dataclasses import replace
-
 import anyio
 import anyio.lowlevel
 import pytest
@@ -16,7 +14,7 @@ from rpc_agent.compaction.branch_summary import (
 )
 from rpc_agent.compaction.compact import CompactionProgress, compact, compaction_fields
 from rpc_agent.compaction.ledger_text import without_ledger
-from rpc_agent.compaction.plan import plan_compaction
+from rpc_agent.compaction.planning import plan_compaction
 from rpc_agent.compaction.policy import CompactionBudget
 from rpc_agent.compaction.transcript import transcript
 from rpc_agent.context.projection import project
@@ -31,6 +29,8 @@ from tests.support.conversations import (
     compaction,
     edit,
     entries,
+    label,
+    note,
     result,
     said,
     shell,

@@ -2,7 +2,7 @@
 
 import pytest
 
-from rpc_agent.compaction.plan import plan_compaction
+from rpc_agent.compaction.planning import plan_compaction
 from rpc_agent.compaction.policy import (
     Compact,
     CompactionBudget,

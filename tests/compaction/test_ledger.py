@@ -8,19 +8,12 @@ from hypothesis import strategies as st
 
 from rpc_agent.compaction.compact import compact
 from rpc_agent.compaction.file_operations import FileOperations
-from rpc_agent.compaction.ledger import (
-    Action,
-    Ledger,
-    UserWords,
-    fitted,
-    ledger_budget,
-    ledger_json,
-    ledger_material,
-    recorded_ledger,
-)
+from rpc_agent.compaction.ledger import Action, Ledger, UserWords, ledger_material
+from rpc_agent.compaction.ledger_fitting import fitted, ledger_budget
+from rpc_agent.compaction.ledger_record import ledger_json, recorded_ledger
 from rpc_agent.compaction.ledger_text import ledger_block, ledger_within, without_fences, without_ledger
 from rpc_agent.compaction.middle import without_middle
-from rpc_agent.compaction.plan import plan_compaction
+from rpc_agent.compaction.planning import plan_compaction
 from rpc_agent.compaction.policy import CompactionBudget
 from rpc_agent.compaction.transcript import transcript
 from rpc_agent.context.projection import project

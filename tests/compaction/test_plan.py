@@ -5,7 +5,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from rpc_agent.compaction.compact import CompactionOutcome, compaction_fields
-from rpc_agent.compaction.plan import plan_compaction
+from rpc_agent.compaction.planning import plan_compaction
 from rpc_agent.compaction.policy import CompactionBudget
 from rpc_agent.context.projection import project
 from rpc_agent.conversation.messages import message_text

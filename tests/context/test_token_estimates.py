@@ -27,9 +27,11 @@ from tests.support.context_cases import GOLDEN
 from tests.support.conversations import answer, compaction, entries, said
 
 COUNTS = json.loads((GOLDEN / "token_counts.json").read_text(encoding="utf-8"))
+MORE_COUNTS = json.loads((GOLDEN / "more_token_counts.json").read_text(encoding="utf-8"))
+"""Scripts that share a block with others, and kinds of text of a coding agent's day, counted with the o200k tokenizer."""
 
 
-@pytest.mark.parametrize("case", COUNTS, ids=[case["kind"] for case in COUNTS])
+@pytest.mark.parametrize("case", COUNTS + MORE_COUNTS, ids=[case["kind"] for case in COUNTS + MORE_COUNTS])
 def test_each_kind_of_text_is_estimated_near_its_true_count(case):
     assert 0.85 <= weigh(case["text"]) / case["o200k"] <= 1.35
 

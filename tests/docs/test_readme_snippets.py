@@ -18,6 +18,7 @@ _ELSEWHERE = {"extensions.md"}
 _PAGES = (
     "README.md",
     "clients/python/README.md",
+    "protocol/README.md",
     *(f"docs/{page.name}" for page in sorted((ROOT / "docs").glob("*.md")) if page.name not in _ELSEWHERE),
 )
 _SECONDS = 60
@@ -69,6 +70,14 @@ def test_a_marked_snippet_does_what_it_says(language: str, code: str, printed: s
         assert printed in " ".join(done.stdout.split())
     else:
         assert any(word in done.stdout for word in ("README.md", "heron", "stop", "tokens became"))
+
+
+@pytest.mark.parametrize("name", _PAGES)
+def test_no_snippet_that_could_be_run_is_left_unmarked(name: str) -> None:
+    text = (ROOT / name).read_text(encoding="utf-8")
+    blocks = re.findall(r"^(.*)\n```(?:sh|python)\n(.*?)^```$", text, re.M | re.S)
+    # `make` is what runs this test.
+    assert [code for before, code in blocks if not before.endswith("-->") and not code.startswith("make ")] == []
 
 
 def test_the_pages_have_snippets_that_are_run() -> None:

@@ -1,5 +1,6 @@
 """navigate_tree: the leaf moves, stays moved after a restart, and a user message comes back to be rewritten."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -162,3 +163,40 @@ async def test_the_model_and_the_level_of_the_branch_come_back_with_it_as_after_
     async with serving(home) as client:
         opened = await client.request("open_session", {"path": state["sessionFile"]})
         assert (opened["thinkingLevel"], opened["model"]["id"]) == ("high", "m")
+
+
+async def test_each_branch_brings_its_model_and_says_so(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    home.script({"text": "one"}, {"text": "two"}, {"text": "three"})
+    provider = json.loads((home.config / "models.json").read_text(encoding="utf-8"))["providers"]["scripted"]
+    home.models({"scripted": {**provider, "models": [*provider["models"], {**provider["models"][0], "id": "n"}]}})
+    async with serving(home) as client:
+        entries = await two_turns(client)
+        await client.request("set_model", {"provider": "scripted", "modelId": "n"})
+        await client.request("prompt", {"message": "third question", "wait": True})
+        leaf = (await client.request("get_state"))["leafId"]
+        count = len(client.notifications)
+        await client.request("navigate_tree", {"targetId": leaf})
+        assert len(client.notifications) == count
+        await client.request("navigate_tree", {"targetId": entries[2]["id"]})
+        there = await client.request("get_state")
+        await client.request("navigate_tree", {"targetId": leaf})
+        back = await client.request("get_state")
+        assert (there["model"]["id"], back["model"]["id"]) == ("m", "n")
+        changes = [n for n in client.notifications[count:] if n.method in ("leaf_changed", "model_changed")]
+        assert [n.method for n in changes] == ["leaf_changed", "model_changed"] * 2
+        assert [n.params["model"]["id"] for n in changes[1::2]] == ["m", "n"]
+    async with serving(home) as client:
+        assert (await client.request("open_session", {"path": back["sessionFile"]}))["model"]["id"] == "n"
+
+
+async def test_standing_still_keeps_the_model_that_the_command_line_asked_for(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    home.script({"text": "one"}, {"text": "two"})
+    async with serving(home) as client:
+        entries = await two_turns(client)
+        file = (await client.request("get_state"))["sessionFile"]
+    async with serving(home, model="offline/offline") as client:
+        await client.request("open_session", {"path": file})
+        await client.request("navigate_tree", {"targetId": entries[-1]["id"]})
+        assert (await client.request("get_state"))["model"]["id"] == "offline"

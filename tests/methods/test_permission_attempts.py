@@ -46,6 +46,10 @@ def bash(command: str) -> tuple[str, dict[str, Any]]:
     return "bash", {"command": command}
 
 
+def look(tool: str, path: str | None = None, **arguments: Any) -> tuple[str, dict[str, Any]]:
+    return tool, arguments if path is None else {"path": path, **arguments}
+
+
 ATTEMPTS = [
     # (mode, attempt, whether it runs; nobody can be asked)
     ("workspace", write("a.txt"), True),
@@ -111,3 +115,62 @@ async def test_an_attempt_ends_as_the_table_says(tmp_path: Path, mode: str, atte
         assert made <= {home.sessions}
         assert "secret" not in str(end["result"])
         assert (tmp_path / "outside" / "private" / "key").read_text() == "secret"
+
+
+HIDDEN = [
+    # what nobody may name is not come upon either, in a search from above
+    look("grep", "..", pattern="secret"),
+    look("grep", "../outside", pattern="secret", context=2),
+    look("find", "..", pattern="key"),
+    look("find", "../outside", pattern="*"),
+    look("ls", "../outside"),
+    look("grep", "../outside", pattern="secret", glob="*key"),
+]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="links need rights there")
+@pytest.mark.parametrize("action", ["deny", "ask"])
+@pytest.mark.parametrize("attempt", HIDDEN)
+async def test_a_search_keeps_to_itself_what_may_not_be_named(tmp_path: Path, attempt: Any, action: str) -> None:
+    home = world(tmp_path)
+    (tmp_path / "outside" / "open").write_text("no s3cret")
+    name, arguments = attempt
+    home.script({"toolCalls": [{"name": name, "arguments": arguments}]}, {"text": "done"})
+    rules = [{"tool": "*", "match": "**/private/**", "action": action}]
+    home.settings(permissions={"mode": "allow", "rules": rules})
+    async with serving(home) as client:
+        await initialize(client)
+        await client.request("prompt", {"message": "go", "wait": True})
+        (end,) = [n.params for n in client.notifications if n.method == "tool_execution_end"]
+    (block,) = end["result"]["content"]
+    assert not end["isError"]
+    assert "private/key" not in block["text"]
+    assert "private/" not in block["text"]
+
+
+async def test_who_may_not_read_a_file_does_not_grep_it(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    (home.project / ".env").write_text("KEY=secret\n")
+    (home.project / "a.txt").write_text("no secret\n")
+    calls = [
+        {"name": "grep", "arguments": {"pattern": "secret"}},
+        {"name": "grep", "arguments": {"pattern": "secret", "path": ".env"}},
+    ]
+    home.script({"toolCalls": calls}, {"text": "done"})
+    home.settings(permissions={"rules": [{"tool": "read", "match": "**/.env", "action": "deny"}]})
+    async with serving(home) as client:
+        await client.request("prompt", {"message": "go", "wait": True})
+        ends = [n.params for n in client.notifications if n.method == "tool_execution_end"]
+    assert [end["result"]["content"][0]["text"] for end in ends] == ["a.txt:1: no secret\n", "(no line in .env fits)\n"]
+
+
+@pytest.mark.parametrize("attempt", [look("ls"), look("find", pattern="*"), look("grep", pattern="x")])
+async def test_a_search_without_a_place_is_one_of_the_working_directory(tmp_path: Path, attempt: Any) -> None:
+    home = Home(tmp_path)
+    name, arguments = attempt
+    home.script({"toolCalls": [{"name": name, "arguments": arguments}]}, {"text": "done"})
+    home.settings(permissions={"mode": "allow", "rules": [{"tool": name, "match": "**/project", "action": "deny"}]})
+    async with serving(home) as client:
+        await client.request("prompt", {"message": "go", "wait": True})
+        (end,) = [n.params for n in client.notifications if n.method == "tool_execution_end"]
+    assert end["isError"]

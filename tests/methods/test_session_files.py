@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 
 from rpc_agent.rpc.errors import RpcError
+from tests.methods.test_compact import chatty
+from tests.methods.test_compact import talk as long_talk
 from tests.support.agent_server import CheckingClient, Home, serving
 
 pytestmark = pytest.mark.anyio

@@ -7,7 +7,7 @@ from pydantic import TypeAdapter
 
 from rpc_agent.protocol.client_requests import CLIENT_REQUESTS
 from rpc_agent.protocol.example_messages import read_examples
-from rpc_agent.protocol.methods import METHODS
+from rpc_agent.protocol.methods import CLIENT_NOTIFICATIONS, METHODS
 from rpc_agent.protocol.notifications import NOTIFICATIONS
 from rpc_agent.protocol.parse_params import parse_params
 from rpc_agent.protocol.run_events import AssistantMessageEvent
@@ -17,10 +17,12 @@ EXAMPLES = read_examples()
 CALLS = [(name, each) for name in METHODS for each in EXAMPLES.methods[name]]
 QUESTIONS = [(name, each) for name, some in EXAMPLES.client_requests.items() for each in some]
 TOLD = [(name, params) for name, some in EXAMPLES.notifications.items() for params in some]
+TELLING = [(name, params) for name, some in EXAMPLES.client_notifications.items() for params in some]
 
 
 def test_every_method_notification_and_client_request_has_an_example() -> None:
     assert set(EXAMPLES.methods) == set(EVERY_METHOD)
+    assert set(EXAMPLES.client_notifications) == set(CLIENT_NOTIFICATIONS)
     assert set(EXAMPLES.notifications) == set(NOTIFICATIONS)
     assert set(EXAMPLES.client_requests) == set(CLIENT_REQUESTS)
 
@@ -36,6 +38,12 @@ def test_a_methods_example_fits_its_params_and_result(name: str, example: dict[s
 def test_a_notifications_example_fits_its_params(name: str, params: dict[str, Any]) -> None:
     assert params_misfits(name, params) == []
     TypeAdapter(NOTIFICATIONS[name].params).validate_python(params)
+
+
+@pytest.mark.parametrize(("name", "params"), TELLING)
+def test_an_example_of_what_a_client_tells_fits_its_params(name: str, params: dict[str, Any]) -> None:
+    assert params_misfits(name, params) == []
+    CLIENT_NOTIFICATIONS[name].params.model_validate(params)
 
 
 @pytest.mark.parametrize(("name", "example"), QUESTIONS)

@@ -1,6 +1,7 @@
 """The published files are what the models say now, and valid for those who read them."""
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,8 @@ from tests.support.contract import contract
 from tests.support.openrpc_meta_schema import OPENRPC_META_SCHEMA
 
 PROTOCOL = Path(__file__).resolve().parents[2] / "protocol"
-GENERATED = {"openrpc.json", "schema.json", "session-file.schema.json", "types.ts"}
+CONFIGURATION = ("settings.schema.json", "models.schema.json", "trust.schema.json")
+GENERATED = {"openrpc.json", "schema.json", "session-file.schema.json", "types.ts", *CONFIGURATION}
 
 
 @pytest.fixture(scope="module")
@@ -31,10 +33,7 @@ def test_nothing_in_the_folder_is_neither_generated_nor_known_to_be_written_by_h
     assert set(rendered) == GENERATED
     by_hand = {"README.md", "CHANGELOG.md", "examples"}
     unknown = {path.name for path in PROTOCOL.iterdir()} - GENERATED - by_hand
-    assert {name for name in unknown if name.endswith((".json", ".ts"))} <= {
-        "settings.schema.json",
-        "models.schema.json",
-    }
+    assert {name for name in unknown if name.endswith((".json", ".ts"))} == set()
 
 
 def test_rendering_twice_gives_the_same_bytes_with_line_feeds_only(rendered: dict[str, str]) -> None:
@@ -132,6 +131,41 @@ def test_a_line_of_a_session_file_fits_its_schema(rendered: dict[str, str], line
 @pytest.mark.parametrize("line", [{**HEADER, "version": 9}, {**ENTRY, "parentId": 7}, {"type": "label"}, 42])
 def test_what_is_no_line_of_a_session_file_does_not_fit(rendered: dict[str, str], line: Any) -> None:
     assert not Draft202012Validator(json.loads(rendered["session-file.schema.json"])).is_valid(line)
+
+
+@pytest.mark.parametrize(
+    ("name", "good", "bad"),
+    [
+        ("settings.schema.json", {"retry": {"maxRetries": 1}, "more": 1}, {"retry": {"maxRetries": "1"}}),
+        ("models.schema.json", {"providers": {"a": {"models": [{"id": "b"}]}}}, {"providers": {"a": {"models": [{}]}}}),
+        ("trust.schema.json", {"/home/ada/birds": True}, {"/home/ada/birds": "yes"}),
+    ],
+)
+def test_a_configuration_file_is_held_to_its_schema(rendered: dict[str, str], name: str, good: Any, bad: Any) -> None:
+    schema = json.loads(rendered[name])
+    Draft202012Validator.check_schema(schema)
+    assert [Draft202012Validator(schema).is_valid(each) for each in (good, bad)] == [True, False]
+
+
+@pytest.mark.parametrize("name", CONFIGURATION)
+def test_every_name_in_a_configuration_file_is_described_and_its_default_is_a_good_value(
+    rendered: dict[str, str], name: str
+) -> None:
+    schema = json.loads(rendered[name])
+    assert schema["description"].endswith(".")
+    for path, field in _fields(schema):
+        # A section only holds fields.
+        assert field.get("description") or field.get("properties"), path
+        assert "default" not in field or Draft202012Validator(field).is_valid(field["default"]), path
+
+
+def _fields(schema: dict[str, Any], path: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
+    for name, field in schema.get("properties", {}).items():
+        yield f"{path}.{name}", field
+        yield from _fields(field, f"{path}.{name}")
+    for key in ("items", "additionalProperties"):
+        if key in schema:
+            yield from _fields(schema[key], path)
 
 
 def test_the_readme_holds_every_error_with_what_to_do() -> None:

@@ -143,3 +143,17 @@ def test_whatever_stands_between_entries_no_complete_one_is_lost(
     loaded = load(file + line(raw_entry("torn", None))[:cut])
     kept = [entry.raw for entry in loaded.tree if entry.id != "torn"]
     assert kept == entries
+
+
+def test_a_glued_entry_is_found_whatever_field_it_begins_with() -> None:
+    sorted_entry = dict(sorted(raw_entry("c", "b", type="custom", customType="x", data=1).items()))
+    assert next(iter(sorted_entry)) == "customType"
+    assert found(session_bytes(A) + line(B)[:-1] + line(sorted_entry)) == (["a", "b", "c"], [("joinedLine", 3)])
+    torn = line(raw_entry("t", "b"))[:-20]
+    assert found(session_bytes(A, B) + torn + line(sorted_entry)) == (["a", "b", "c"], [("gluedLine", 4)])
+
+
+def test_damage_behind_an_orphan_is_no_reason_to_bridge_it() -> None:
+    loaded = load(session_bytes(A, raw_entry("b", "gone"), C) + line(raw_entry("t", "c"))[:-9])
+    assert [entry.id for entry in loaded.tree.path("c")] == ["b", "c"]
+    assert [warning.kind for warning in loaded.tree.warnings.all()] == ["missingParent"]

@@ -3,6 +3,7 @@
 import contextlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -41,8 +42,14 @@ def chain(start: int, end: int, text: str = TEXT) -> list[dict[str, object]]:
     return [raw_entry(f"e{n:07}", f"e{n - 1:07}" if n else None, text) for n in range(start, end)]
 
 
-def compaction(n: int, first_kept: str, **more: object) -> dict[str, object]:
-    fields = {"type": "compaction", "summary": "s", "firstKeptEntryId": first_kept, "tokensBefore": 9, **more}
+def compaction(n: int, first_kept: str, **more: Any) -> dict[str, object]:
+    fields: dict[str, Any] = {
+        "type": "compaction",
+        "summary": "s",
+        "firstKeptEntryId": first_kept,
+        "tokensBefore": 9,
+        **more,
+    }
     return raw_entry(f"e{n:07}", f"e{n - 1:07}", **fields)
 
 
@@ -171,3 +178,72 @@ def test_a_child_that_stands_before_its_parent_in_the_tail_hangs_there(open_tail
     tail, whole = open_tail(path), open_whole(path)
     assert (tail.children("late"), tail.children(None)) == (["early"], ["e0000000"])
     assert tail.tree_nodes() == whole.tree_nodes()
+
+
+def test_many_entries_in_one_line_of_the_front_are_all_there(open_tail: Opener, tmp_path: Path) -> None:
+    raws = chain(0, 1500)
+    joined = b"".join(line(raw).rstrip() for raw in raws[:200]) + b"\n"
+    path = tmp_path / "s.jsonl"
+    path.write_bytes(session_bytes() + joined + b"".join(map(line, raws[200:])))
+    path.write_bytes(path.read_bytes() + line(compaction(1500, "e0001490")) + line(chain(1501, 1502)[0]))
+    tail, whole = open_tail(path), open_whole(path)
+    assert tail.entries() == whole.entries()
+    assert tail.whole_branch() == whole.branch()
+    assert tail.tree_nodes() == whole.tree_nodes()
+    assert [(w.kind, w.line) for w in tail.warnings] == [("joinedLine", 2)]
+
+
+def test_one_cause_in_both_parts_of_a_file_is_one_warning(open_tail: Opener, tmp_path: Path) -> None:
+    path = write_session(tmp_path / "s.jsonl", *chain(0, 1500), compaction(1500, "e0001490"), *chain(1501, 1502))
+    path.write_bytes(path.read_bytes().replace(b"\n", b"\r\n"))
+    tail = open_tail(path)
+    assert tail.entry_count() == 1502
+    assert [(w.kind, w.line) for w in tail.warnings] == [("crlf", None)]
+
+
+def test_a_byte_order_mark_is_no_damage_in_a_file_read_from_its_end_to_its_front(
+    open_tail: Opener, tmp_path: Path
+) -> None:
+    path = write_session(tmp_path / "s.jsonl", *chain(0, 50))
+    path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes())
+    tail = open_tail(path)
+    assert ([entry.raw for entry in tail.branch()], tail.warnings) == (chain(0, 50), [])
+
+
+def test_an_id_used_twice_in_the_front_is_reported(open_tail: Opener, tmp_path: Path) -> None:
+    again = raw_entry("e0000003", "e0000002", "again")
+    rest = [raw_entry("e0000010", "e0000003"), *chain(11, 1500), compaction(1500, "e0001490"), *chain(1501, 1502)]
+    path = write_session(tmp_path / "s.jsonl", *chain(0, 10), again, *rest)
+    tail = open_tail(path)
+    assert (tail.get("e0000003").raw, tail.entry_count()) == (again, 1502)
+    assert [(w.kind, w.line) for w in tail.warnings] == [("duplicateId", 12)]
+
+
+def test_an_orphan_that_comes_twice_hangs_from_what_stood_before_its_last_line(
+    open_tail: Opener, tmp_path: Path
+) -> None:
+    path = tmp_path / "s.jsonl"
+    raws = [*chain(0, 40), raw_entry("e0000020", "lost"), *chain(41, 1500)]
+    raws[41] = raw_entry("e0000041", "e0000020", TEXT)
+    lines = [line(raw) for raw in raws]
+    lines.insert(30, b"{torn\n")
+    path.write_bytes(
+        session_bytes() + b"".join(lines) + line(compaction(1500, "e0001490")) + line(chain(1501, 1502)[0])
+    )
+    tail, whole = open_tail(path), open_whole(path)
+    assert [entry.id for entry in tail.whole_branch()] == [entry.id for entry in whole.branch()]
+    assert tail.get("e0000020").parent_id == "lost"
+
+
+def test_an_id_of_the_front_that_comes_again_in_the_tail_counts_there_and_is_reported(
+    open_tail: Opener, tmp_path: Path
+) -> None:
+    again = raw_entry("e0000005", "e0000004", "again")
+    after = [compaction(1500, "e0001490"), *chain(1501, 1502)]
+    stray = raw_entry("stray", "e0000005")
+    path = write_session(tmp_path / "s.jsonl", stray, *chain(0, 1500), again, *after)
+    tail, whole = open_tail(path), open_whole(path)
+    assert tail.entry_count() == whole.entry_count() == 1503
+    assert tail.tree_nodes(limit=9).nodes == whole.tree_nodes(limit=9).nodes
+    assert tail.children(None) == whole.children(None)
+    assert [w.kind for w in tail.warnings] == ["duplicateId"]

@@ -135,6 +135,16 @@ async def test_write_keeps_mode_and_link(bench: Workbench):
     assert stat.S_IMODE((bench.cwd / "run.sh").stat().st_mode) == 0o755
 
 
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root gives files away")
+async def test_write_and_edit_keep_the_owner(bench: Workbench):
+    make_tree(bench.cwd, {"a.txt": "old"})
+    os.chown(bench.cwd / "a.txt", 1234, 2345)
+    await bench.text("write", path="a.txt", content="new")
+    await bench.text("edit", path="a.txt", edits=[{"oldText": "new", "newText": "newer"}])
+    status = (bench.cwd / "a.txt").stat()
+    assert (status.st_uid, status.st_gid, (bench.cwd / "a.txt").read_text()) == (1234, 2345, "newer")
+
+
 async def test_edit_changes_the_file_and_shows_a_diff(bench: Workbench):
     make_tree(bench.cwd, {"a.py": "".join(f"line {n}\n" for n in range(1, 21))})
     result = await bench.run(

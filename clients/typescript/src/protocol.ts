@@ -2602,7 +2602,10 @@ export const ERROR_CODES = {
    * mend the permissions, then try again.
    */
   storageFailed: -32019,
-  /** Everything lies within what a compaction keeps. Nothing; or give a smaller keepRecentTokens. */
+  /**
+   * Everything lies within what a compaction keeps; or there is no compaction to undo. Nothing; or give a
+   * smaller keepRecentTokens.
+   */
   nothingToCompact: -32020,
   /** Nothing was said since the last compaction. Nothing. */
   alreadyCompacted: -32021,

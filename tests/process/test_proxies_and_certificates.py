@@ -1,0 +1,69 @@
+"""Proxies and certificate authorities, named in the environment as users of httpx expect."""
+
+import socketserver
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from tests.support.agent_server import Home
+from tests.support.chat_server import serve_in_thread, text_reply
+from tests.support.serve_process import serve_process
+
+
+def home_for(tmp_path: Path, base_url: str) -> Home:
+    home = Home(tmp_path)
+    model = {"api": "openai-completions", "apiKey": "none", "models": [{"id": "m"}]}
+    home.models({"mine": {**model, "baseUrl": base_url}})
+    home.settings(defaultModel="mine/m", retry={"maxRetries": 0})
+    return home
+
+
+def asked(home: Home, **environment: str) -> Any:
+    with serve_process(home, framing="lines", **environment) as server:
+        server.request(1, "prompt", {"message": "hi", "wait": True})
+        result = server.answer(1)
+        assert server.finish() == 0
+    return result
+
+
+@contextmanager
+def refusing_proxy() -> Iterator[tuple[str, list[bytes]]]:
+    """A proxy that notes whom it should connect to, and refuses."""
+    wanted: list[bytes] = []
+
+    class Handler(socketserver.StreamRequestHandler):
+        def handle(self) -> None:
+            wanted.append(self.rfile.readline().strip())
+            self.wfile.write(b"HTTP/1.1 403 Forbidden\r\ncontent-length: 0\r\n\r\n")
+
+    with socketserver.ThreadingTCPServer(("127.0.0.1", 0), Handler) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        try:
+            yield f"http://user:secret-word@127.0.0.1:{server.server_address[1]}", wanted
+        finally:
+            server.shutdown()
+            thread.join(10)
+
+
+def test_plain_http_goes_through_the_proxy_with_the_whole_address(tmp_path: Path) -> None:
+    with serve_in_thread([text_reply("through the proxy")]) as proxy:
+        home = home_for(tmp_path, "http://models.invalid/v1")
+        result = asked(home, HTTP_PROXY=proxy.base_url.removesuffix("/v1"))
+        assert (result["text"], proxy.paths) == ("through the proxy", ["http://models.invalid/v1/chat/completions"])
+
+
+def test_tls_is_tunnelled_and_the_proxys_password_is_not_told(tmp_path: Path) -> None:
+    with refusing_proxy() as (address, wanted):
+        result = asked(home_for(tmp_path, "https://models.invalid/v1"), HTTPS_PROXY=address)
+    assert wanted[0] == b"CONNECT models.invalid:443 HTTP/1.1"
+    assert result["stopReason"] == "error"
+    assert "secret-word" not in str(result)
+
+
+def test_no_proxy_names_hosts_that_are_asked_directly(tmp_path: Path) -> None:
+    with serve_in_thread([text_reply("directly")]) as service:
+        home = home_for(tmp_path, service.base_url)
+        assert asked(home, HTTP_PROXY="http://127.0.0.1:9", NO_PROXY="127.0.0.1")["text"] == "directly"
