@@ -1,5 +1,6 @@
 """The way in: picks the command and imports only that; `serve` must be reached with almost nothing imported."""
 
+import errno
 import os
 import sys
 from collections.abc import Sequence
@@ -20,6 +21,7 @@ _COMMANDS = {
 _USAGE_ERROR = 2
 # What a shell reports for a program that Ctrl-C ended.
 _INTERRUPTED = 130
+_OUTPUT_LOST = (errno.ENOSPC, errno.EFBIG, errno.EIO)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -56,8 +58,18 @@ def _run(command: str, arguments: list[str]) -> int:
         return _INTERRUPTED
     except BrokenPipeError:
         # Whoever read our output has heard enough (`| head`). Python would complain once more at its exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        _write_no_more()
         return 1
+    except OSError as error:
+        if error.errno not in _OUTPUT_LOST:
+            raise
+        _write_no_more()
+        sys.stderr.write(f"rpc-agent {command}: the output could not be written: {error.strerror}\n")
+        return 1
+
+
+def _write_no_more() -> None:
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
 
 
 def _unknown(command: str) -> int:

@@ -15,14 +15,24 @@ _NEXT = {
     "storageFailed": "Make room or correct the permissions of the path named above; what was written before is safe.",
     "nothingToCompact": "Go on; compaction makes sense when there is more to summarise.",
     "alreadyCompacted": "Go on; there is nothing new to summarise.",
-    "invalidParams": "This program and the server may be of different versions; install them together.",
     "methodNotFound": "This program and the server may be of different versions; install them together.",
     "internalError": "This is a fault of rpc-agent. The log above has the details; please report them.",
 }
 
 
-def next_step(reason: str) -> str:
-    """What a person can do about an error with this reason; "" when nobody knows."""
+# For a value that was refused: what its message names, which is an option, a field of a file, or a parameter.
+_REFUSED = (
+    ("settings.json", "Correct that field in the file, or take it out."),
+    ("models.json", "Correct that field in the file, or take it out."),
+    ("command line: defaultModel", "Give it as --model provider/id; rpc-agent models tells which there are."),
+    ("cwd:", "Give a folder that exists."),
+)
+
+
+def next_step(reason: str, message: str = "") -> str:
+    """What a person can do about an error with this reason and message; "" when nobody knows."""
+    if reason == "invalidParams":
+        return next((advice for named, advice in _REFUSED if named in message), "")
     return _NEXT.get(reason, "")
 
 
@@ -30,7 +40,7 @@ def explain(error: ClientError) -> list[str]:
     """What happened and why, and what to do next, as lines for a person."""
     match error:
         case RpcError():
-            lines = [error.message, next_step(error.reason)]
+            lines = [error.message, next_step(error.reason, error.message)]
         case ServerExited():
             # Its stderr was passed on while it ran, so it is not told again here.
             lines = [f"The server ended before it answered (exit code {error.code}).", "Its log above tells why."]

@@ -8,6 +8,7 @@ from rpc_agent_client import ClientError, RpcError, SyncClient
 
 from rpc_agent import __version__
 from rpc_agent.cli.advice import next_step
+from rpc_agent.cli.arguments import Parser
 from rpc_agent.cli.chat_commands import BY_NAME, COMMANDS, complete
 from rpc_agent.cli.chat_sessions import recall
 from rpc_agent.cli.conversation import Conversation, Inbox
@@ -38,11 +39,10 @@ def main(arguments: Sequence[str]) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     names = "  ".join(f"/{command.name}" for command in COMMANDS)
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="rpc-agent chat",
         description="Talk to the agent in this terminal. Also reads its lines from a pipe.",
         epilog=f"In the talk: {names}. /help tells what they do.",
-        allow_abbrev=False,
     )
     add_server_options(parser)
     return parser

@@ -1,6 +1,5 @@
 """`rpc-agent demo`: the four calls the product is about, on a real server, each message told in words and checked."""
 
-import argparse
 import asyncio
 import json
 import tempfile
@@ -10,6 +9,7 @@ from pathlib import Path
 from rpc_agent_client import Client, ClientError
 
 from rpc_agent.cli.advice import explain
+from rpc_agent.cli.arguments import Parser
 from rpc_agent.cli.demo_steps import STEPS, Demo
 from rpc_agent.cli.demo_story import Story
 from rpc_agent.cli.server_options import serve_here, server_environment
@@ -83,10 +83,9 @@ main()
 
 
 def main(arguments: Sequence[str]) -> int:
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="rpc-agent demo",
         description="Watch a server do its main job on the built-in offline model: no key, no network, nothing kept.",
-        allow_abbrev=False,
     )
     parser.add_argument(
         "--json", action="store_true", help="print the raw messages of both directions and nothing else"

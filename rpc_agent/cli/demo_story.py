@@ -5,6 +5,7 @@ from typing import Any
 
 from rpc_agent_client import Notification, RpcError
 
+from rpc_agent.cli.arguments import program
 from rpc_agent.cli.terminal import Style, Terminal
 from rpc_agent.cli.words import counted, tell, tell_request, tell_result
 
@@ -82,6 +83,15 @@ class Story:
         self._line(f"All {steps} steps did what they say.", "bold")
         for line in _SUMMARY.splitlines():
             self._line(line)
+        typed = program()
+        width = max(len(command) for command, _ in _NEXT)
+        for command, what in _NEXT:
+            line = f"  {typed} {command:{width}}  {what}"
+            if len(line) <= _COLUMNS:
+                self._line(line)
+            else:
+                self._line(f"  {typed} {command}")
+                self._line(f"      {what}")
 
     # How lines are made.
 
@@ -123,8 +133,11 @@ class Story:
 _SUMMARY = """\
 You saw an agent use a tool, a compaction stopped half-way without a trace, one
 carried out, and a step back in the tree that gave the exact earlier context.
-Next:
-  rpc-agent chat                           talk to it in a folder of yours
-  rpc-agent run "What files are here?"     ask one thing, from a script too
-  rpc-agent doctor                         what to set for a real model
-  rpc-agent demo --json                    the same, as the messages on the wire"""
+Next:"""
+_COLUMNS = 80
+_NEXT = (
+    ("chat", "talk to it in a folder of yours"),
+    ('run "What files are here?"', "ask one thing, from a script too"),
+    ("doctor", "what to set for a real model"),
+    ("demo --json", "the same, as the messages on the wire"),
+)

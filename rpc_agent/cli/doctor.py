@@ -1,6 +1,5 @@
 """`rpc-agent doctor`: what is configured, what is missing, how to fix it. Changes nothing and shows no key."""
 
-import argparse
 import asyncio
 import os
 import platform
@@ -15,6 +14,7 @@ from typing import Literal
 from rpc_agent_client import Client, ClientError
 
 from rpc_agent import __version__
+from rpc_agent.cli.arguments import Parser, here, program
 from rpc_agent.cli.server_options import serve_here, server_environment
 from rpc_agent.cli.terminal import Terminal, standard_output
 from rpc_agent.errors import RpcAgentError
@@ -29,6 +29,7 @@ from rpc_agent.settings.trust import trust_file
 
 # The server answers in a twentieth of a second; ten seconds are for a cold, loaded machine.
 _START_SECONDS = 10.0
+_KERNEL_TREES = ("/proc", "/sys")
 
 Kind = Literal["good", "note", "bad"]
 
@@ -43,17 +44,16 @@ class Finding:
 
 
 def main(arguments: Sequence[str]) -> int:
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="rpc-agent doctor",
         description="Tell what is configured, what is missing and how to fix it. Exit code 1 when something is broken.",
-        allow_abbrev=False,
     )
     parser.add_argument("--config-dir", metavar="DIR", help="where settings.json and models.json are")
     options = parser.parse_args(arguments)
     environment = dict(os.environ)
     if options.config_dir:
         environment["RPC_AGENT_CONFIG_DIR"] = str(Path(options.config_dir).absolute())
-    findings = [*examine(environment, Path.cwd()), *asyncio.run(_running(environment))]
+    findings = [*examine(environment, here()), *asyncio.run(_running(environment))]
     out = standard_output()
     out.line(f"rpc-agent {__version__}, Python {platform.python_version()}, {platform.system()}", "bold")
     for finding in findings:
@@ -81,6 +81,9 @@ def examine(environment: Mapping[str, str], cwd: Path) -> list[Finding]:
 def _config_dir(config: Path) -> Finding:
     if config.is_dir():
         return Finding("good", f"configuration folder: {config}")
+    if not _can_be_made(config):
+        fix = "Give another folder with --config-dir or RPC_AGENT_CONFIG_DIR, or make room for this one."
+        return Finding("bad", f"configuration folder: {config} is no folder and cannot be made one", fix)
     fix = "It is not there, and need not be: the defaults hold. Make it to change something."
     return Finding("note", f"configuration folder: {config}", fix)
 
@@ -129,11 +132,18 @@ def _who_answers(settings: Settings, catalog: Catalog) -> Finding:
 
 
 def _sessions(folder: Path) -> Finding:
-    existing = next(place for place in (folder, *folder.parents) if place.exists())
-    if os.access(existing, os.W_OK):
+    if _can_be_made(folder):
         return Finding("good", f"sessions are kept in: {folder}")
     fix = "Correct its permissions, or give another folder: sessionDir in settings.json, or --session-dir."
-    return Finding("bad", f"sessions cannot be written: {existing} is read-only for you", fix)
+    return Finding("bad", f"sessions cannot be written: {folder} is not writable for you, or cannot be made", fix)
+
+
+def _can_be_made(folder: Path) -> bool:
+    """Whether one may write there, or make it: what is nearest to it must be a folder that lets us. Makes nothing."""
+    existing = Path(next(place for place in (folder, *folder.parents) if os.path.exists(place))).resolve()
+    # The kernel's own trees say yes to root, and take no folder all the same.
+    kernel = any(existing.is_relative_to(tree) for tree in _KERNEL_TREES) and os.name == "posix"
+    return existing.is_dir() and os.access(existing, os.W_OK | os.X_OK) and not kernel
 
 
 def _search_tool(environment: Mapping[str, str]) -> Finding:
@@ -199,5 +209,5 @@ def _conclude(out: Terminal, findings: Sequence[Finding]) -> int:
     if broken:
         out.line(f"{broken} thing{'s' if broken > 1 else ''} to mend, marked above.", "bad")
         return 1
-    out.line('All is well. Try: rpc-agent run "What files are here?"', "good")
+    out.line(f'All is well. Try: {program()} run "What files are here?"', "good")
     return 0

@@ -14,6 +14,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
+from rpc_agent.cli.arguments import Parser, here
 from rpc_agent.cli.terminal import Terminal, standard_error, standard_output
 from rpc_agent.conversation.models import Model
 from rpc_agent.errors import RpcAgentError
@@ -65,7 +66,7 @@ def main(arguments: Sequence[str]) -> int:
         environment["RPC_AGENT_CONFIG_DIR"] = str(Path(options.config_dir).absolute())
     ports = {} if options.no_local else USUAL_PORTS
     try:
-        listing = asyncio.run(list_models(environment, Path.cwd(), ports=ports, refresh=options.refresh))
+        listing = asyncio.run(list_models(environment, here(), ports=ports, refresh=options.refresh))
     except RpcAgentError as error:
         standard_error().line(f"rpc-agent models: {error}", "bad")
         return 1
@@ -80,10 +81,9 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="rpc-agent models",
         description="The models that can be chosen, with their limits and prices, and what a missing key is called.",
-        allow_abbrev=False,
     )
     parser.add_argument("words", nargs="*", metavar="WORD", help="only models whose name holds all words")
     parser.add_argument("--all", action="store_true", help="all models of providers without a key, too")

@@ -10,6 +10,7 @@ from rpc_agent_client.types import PromptResult
 
 from rpc_agent import __version__
 from rpc_agent.cli.advice import explain, next_step
+from rpc_agent.cli.arguments import Parser
 from rpc_agent.cli.server_options import add_server_options, server_command, server_environment
 from rpc_agent.cli.terminal import Terminal, standard_error, standard_output
 from rpc_agent.cli.words import tool_call, tool_outcome
@@ -23,14 +24,18 @@ def main(arguments: Sequence[str]) -> int:
     if not text.strip():
         standard_error().line("rpc-agent run: the prompt is empty. Give a text, or - and pipe one in.", "bad")
         return 2
-    return asyncio.run(_run(options, text))
+    try:
+        return asyncio.run(_run(options, text))
+    except KeyboardInterrupt:
+        standard_error().line("rpc-agent run: stopped", "bad")
+        raise
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="rpc-agent run",
+        many_words='only one text is asked; put it in quotes: rpc-agent run "What files are here?"',
         description="Ask one thing. The answer goes to stdout, what the agent does to stderr. Exit code 1 on an error.",
-        allow_abbrev=False,
     )
     parser.add_argument("text", help="what to ask; - reads it from stdin")
     parser.add_argument("--json", action="store_true", help="print the raw messages of both directions instead")

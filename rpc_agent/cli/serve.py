@@ -1,10 +1,12 @@
 """`rpc-agent serve`: reads its options and hands over to the server. On the path to the first answer: keep it light."""
 
 import logging
+import os
 import sys
 from collections.abc import Sequence
 from typing import Any
 
+from rpc_agent.cli.option_values import CHOICES
 from rpc_agent.server.app import serve
 from rpc_agent.server.options import ServeOptions
 
@@ -59,12 +61,6 @@ _SWITCHES: dict[str, tuple[str, bool]] = {
     "--no-context-files": ("context_files", False),
     "--no-offline": ("offline", False),
 }
-_CHOICES = {
-    "permissions": ("read-only", "ask", "workspace", "allow"),
-    "thinking": ("off", "minimal", "low", "medium", "high", "xhigh"),
-    "framing": ("auto", "lines", "headers"),
-    "log_level": ("debug", "info", "warning", "error"),
-}
 
 
 class UsageError(Exception):
@@ -82,6 +78,8 @@ def main(arguments: Sequence[str]) -> int:
     except UsageError as error:
         sys.stderr.write(f"rpc-agent serve: {error}\nTry: rpc-agent serve --help\n")
         return _USAGE_ERROR
+    if os.isatty(0):
+        sys.stderr.write("This waits for JSON-RPC on stdin; to talk to the agent yourself: rpc-agent chat\n")
     try:
         _start_log(values.pop("log_level", "warning"), values.pop("log_file", None))
         if "trace" in values:
@@ -113,7 +111,7 @@ def parse(arguments: Sequence[str]) -> dict[str, Any]:
 
 
 def _read(option: str, name: str, value: str) -> Any:
-    choices = _CHOICES.get(name)
+    choices = CHOICES.get(name)
     if choices is not None and value not in choices:
         raise UsageError(f"{option} is one of {', '.join(choices)}, not {value!r}")
     if name == "tools":

@@ -1,8 +1,11 @@
-"""The options of `serve` that the other commands take too and hand on. Checks nothing: `serve` does."""
+"""The options of `serve` that other commands take too and hand on. Checks words; `serve` checks the rest."""
 
 import argparse
 import os
 import sys
+
+from rpc_agent.cli.arguments import here
+from rpc_agent.cli.option_values import CHOICES
 
 _WITH_VALUE = {
     "--model": ("PROVIDER/ID", "the model that answers"),
@@ -28,7 +31,7 @@ _FLAGS = {
 def add_server_options(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("the agent")
     for name, (metavar, text) in _WITH_VALUE.items():
-        group.add_argument(name, metavar=metavar, help=text)
+        group.add_argument(name, metavar=metavar, help=text, choices=CHOICES.get(_attribute(name)))
     for name, (metavar, text) in _REPEATABLE.items():
         group.add_argument(name, metavar=metavar, help=text, action="append", default=[])
     for name, text in _FLAGS.items():
@@ -38,6 +41,8 @@ def add_server_options(parser: argparse.ArgumentParser) -> None:
 def server_command(options: argparse.Namespace) -> list[str]:
     """The command that starts a server with the options a person gave."""
     given = vars(options)
+    if options.cwd is None:
+        here()
     command = serve_here()
     for name in _WITH_VALUE:
         if (value := given[_attribute(name)]) is not None:

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 
+from rpc_agent.cli.arguments import Parser, here
 from rpc_agent.cli.session_text import show
 from rpc_agent.cli.terminal import Terminal, standard_error, standard_output
 from rpc_agent.errors import RpcAgentError, SessionNotFound
@@ -27,7 +28,7 @@ _MOST_LISTED = 50
 
 
 def main(arguments: Sequence[str]) -> int:
-    options = _parser().parse_args(arguments)
+    options = _parser().parse_args(_with_command(arguments))
     try:
         return int(options.run(options, dict(os.environ)))
     except SessionNotFound as error:
@@ -41,13 +42,18 @@ def main(arguments: Sequence[str]) -> int:
     return 1
 
 
+def _with_command(arguments: Sequence[str]) -> Sequence[str]:
+    """Without a command it is `list`, for that is what the plain word asks."""
+    is_list = not arguments or (arguments[0].startswith("-") and arguments[0] not in ("-h", "--help"))
+    return ["list", *arguments] if is_list else arguments
+
+
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="rpc-agent sessions",
         description="List sessions, read one, or export one. Session files are only read.",
-        allow_abbrev=False,
     )
-    commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
+    commands = parser.add_subparsers(title="commands (list, when none is given)", required=True, metavar="COMMAND")
     listing = _command(commands, "list", "the sessions of this folder, the newest first")
     listing.set_defaults(run=_list)
     listing.add_argument("--all", action="store_true", help="those of all folders")
@@ -64,16 +70,16 @@ def _parser() -> argparse.ArgumentParser:
     exporting.add_argument(
         "--format", choices=("html", "markdown", "jsonl"), default="html", help="default: %(default)s"
     )
-    exporting.add_argument("--output", metavar="FILE", help="write there and not to stdout; FILE must not exist yet")
+    exporting.add_argument(
+        "-o", "--output", metavar="FILE", help="write there and not to stdout; FILE must not exist yet"
+    )
     for command in (showing, exporting):
         command.add_argument("session", metavar="ID|PATH", help="the beginning of its id, or the path of its file")
     return parser
 
 
-def _command(
-    commands: "argparse._SubParsersAction[argparse.ArgumentParser]", name: str, what: str
-) -> argparse.ArgumentParser:
-    command = commands.add_parser(name, help=what, description=f"{what[0].upper()}{what[1:]}.", allow_abbrev=False)
+def _command(commands: "argparse._SubParsersAction[Parser]", name: str, what: str) -> argparse.ArgumentParser:
+    command = commands.add_parser(name, help=what, description=f"{what[0].upper()}{what[1:]}.")
     command.add_argument("--session-dir", metavar="DIR", help="where sessions are kept")
     command.add_argument("--config-dir", metavar="DIR", help="where settings.json is")
     return command
@@ -87,7 +93,7 @@ def _positive(text: str) -> int:
 
 
 def _list(options: argparse.Namespace, environment: Mapping[str, str]) -> int:
-    cwd = None if options.all else str(Path.cwd())
+    cwd = None if options.all else str(here())
     found = _directory(options, environment).list(cwd=cwd, query=options.query, limit=options.limit)
     out = standard_output()
     if options.json:
@@ -173,6 +179,6 @@ def _directory(options: argparse.Namespace, environment: Mapping[str, str]) -> S
     if options.session_dir:
         return SessionDirectory(sessions_dir(environment, option=options.session_dir))
     config = config_dir({**environment, **({"RPC_AGENT_CONFIG_DIR": options.config_dir} if options.config_dir else {})})
-    cwd = Path.cwd().resolve()
+    cwd = here().resolve()
     settings = load_settings(config, cwd if is_trusted(load_trust(config), cwd) else None)
     return SessionDirectory(sessions_dir(environment, setting=settings.session_dir))

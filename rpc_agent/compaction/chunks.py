@@ -108,8 +108,7 @@ def merge_groups(items: Sequence[T]) -> list[Sequence[T]]:
 def _chunks(parts: Sequence[str], limit: int, weigh: Weigh) -> Iterator[str]:
     chunk: list[str] = []
     used = 0
-    for piece in (piece for part in parts for piece in _pieces(part, limit, weigh)):
-        size = weigh(piece) + 2
+    for piece, size in (each for part in parts for each in _pieces(part, limit, weigh)):
         if chunk and used + size > limit:
             yield "\n\n".join(chunk)
             chunk, used = [], 0
@@ -119,11 +118,11 @@ def _chunks(parts: Sequence[str], limit: int, weigh: Weigh) -> Iterator[str]:
         yield "\n\n".join(chunk)
 
 
-def _pieces(part: str, limit: int, weigh: Weigh) -> Iterator[str]:
-    """A part that is longer than a chunk comes in pieces; nothing of it is lost."""
+def _pieces(part: str, limit: int, weigh: Weigh) -> Iterator[tuple[str, int]]:
+    """A part that is longer than a chunk comes in pieces, each with its tokens; nothing of it is lost."""
     size = weigh(part) + 2
     if size <= limit or len(part) < 2:
-        yield part
+        yield part, size
         return
     length = max(min(int(len(part) * limit / size), len(part) // 2), 1)
     for at in range(0, len(part), length):

@@ -43,9 +43,10 @@ def decide(mode: Mode, rules: Sequence[Rule], attempt: Attempt) -> Decision:
     return _by_mode(mode, attempt)
 
 
-def unanswered(attempt: Attempt) -> Refuse:
+def unanswered(attempt: Attempt, *, was_asked: bool) -> Refuse:
     """What an Ask becomes when no client can answer, or none does."""
-    return Refuse(f"{attempt.tool} was not run: it needs permission, and nobody could be asked. {_HOW_TO_ALLOW}")
+    why = "the question got no answer that could be used" if was_asked else "nobody could be asked"
+    return Refuse(f"{attempt.tool} was not run: it needs permission, and {why}. {_HOW_TO_ALLOW}")
 
 
 def _by_mode(mode: Mode, attempt: Attempt) -> Decision:

@@ -2,13 +2,16 @@
 
 import functools
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from rpc_agent.permissions.rules import Attempt, Place, Rule
 
 _CHAINING = re.compile(r"[;&|`\n\r]|\$\(|[<>]\(")
 """What makes one command line more than one command: more may happen than the beginning shows."""
 
+_SLASH = re.compile("/")
+_WILDCARDS = re.compile(r"(\*\*/|\*\*|\*)")
 _ABSOLUTE = re.compile(r"/|[A-Za-z]:/")
 
 
@@ -17,7 +20,7 @@ def forbids(rule: Rule, attempt: Attempt) -> bool:
     if not _names(rule, attempt):
         return False
     subjects = [_slashes(path) for path in attempt.paths]
-    if any(_path_regex(rule.match, attempt.place, ignore_case=True).fullmatch(path) for path in subjects):
+    if any(_path_glob(rule.match, attempt.place, ignore_case=True).fits(path) for path in subjects):
         return True
     if attempt.command is not None:
         regex = _text_regex(rule.match, ignore_case=True)
@@ -31,8 +34,8 @@ def allows(rule: Rule, attempt: Attempt) -> bool:
         return False
     if attempt.command is not None and not _allows_command(rule, attempt.command):
         return False
-    regex = _path_regex(rule.match, attempt.place, ignore_case=False)
-    if any(not regex.fullmatch(_slashes(path)) for path in attempt.paths):
+    glob = _path_glob(rule.match, attempt.place, ignore_case=False)
+    if any(not glob.fits(_slashes(path)) for path in attempt.paths):
         return False
     return bool(attempt.paths) or attempt.command is not None or _matches_everything(rule)
 
@@ -71,27 +74,71 @@ def _slashes(path: str) -> str:
 
 @functools.lru_cache(maxsize=256)
 def _text_regex(glob: str, *, ignore_case: bool) -> re.Pattern[str]:
-    pattern = "".join({"*": ".*", "?": "."}.get(char, re.escape(char)) for char in glob)
-    return re.compile(pattern, re.DOTALL | (re.IGNORECASE if ignore_case else 0))
+    """The first place of what stands between two stars leaves most to the rest; others are not tried: a rule that
+    tries every way to share out a long command among its stars never ends."""
+    first, *later = (_characters(run, any_character=".") for run in re.split(r"\*+", glob))
+    stars = "".join(f"(?>.*?{run})" for run in later[:-1]) + (f".*{later[-1]}" if later else "")
+    return re.compile(first + stars, re.DOTALL | (re.IGNORECASE if ignore_case else 0))
+
+
+def _characters(run: str, *, any_character: str) -> str:
+    return "".join(any_character if char == "?" else re.escape(char) for char in run)
+
+
+@dataclass(frozen=True, slots=True)
+class _PathGlob:
+    """Follows all places where the pieces may end at once: there are no more than the path has characters.
+
+    A regular expression would try every way to share out the path among the stars.
+    """
+
+    pieces: Sequence[tuple[str, re.Pattern[str]]]
+    """Wildcards, and runs of characters as the glob has them and as expressions of the same width."""
+    with_inner: bool
+    """What lies in the folder that fits, fits too."""
+
+    def fits(self, path: str) -> bool:
+        places = {0}
+        for piece, regex in self.pieces:
+            if not places:
+                return False
+            places = set(_places_after(piece, regex, path, places))
+        return len(path) in places or (self.with_inner and any(path.startswith("/", place) for place in places))
+
+
+def _places_after(piece: str, regex: re.Pattern[str], path: str, places: set[int]) -> Iterator[int]:
+    if piece == "**":
+        yield from range(min(places), len(path) + 1)
+    elif piece == "**/":
+        yield from places
+        yield from (match.end() for match in _SLASH.finditer(path, min(places)))
+    elif piece == "*":
+        yield from _to_ends_of_names(path, places)
+    else:
+        yield from (place + len(piece) for place in places if regex.match(path, place))
+
+
+def _to_ends_of_names(path: str, places: set[int]) -> Iterator[int]:
+    done = -1
+    for place in sorted(places):
+        if place > done:
+            slash = path.find("/", place)
+            done = slash if slash >= 0 else len(path)
+            yield from range(place, done + 1)
 
 
 @functools.lru_cache(maxsize=256)
-def _path_regex(glob: str, place: Place, *, ignore_case: bool) -> re.Pattern[str]:
+def _path_glob(glob: str, place: Place, *, ignore_case: bool) -> _PathGlob:
     if glob == "*":
         glob = "**"
     elif glob == "~" or glob.startswith("~/"):
         glob = _slashes(place.home).rstrip("/") + glob[1:]
     elif not glob.startswith("**") and not _ABSOLUTE.match(_slashes(glob)):
         glob = f"{_slashes(place.workspace).rstrip('/')}/{glob.removeprefix('./')}"
-    return re.compile("".join(_path_pieces(_slashes(glob))), re.DOTALL | (re.IGNORECASE if ignore_case else 0))
-
-
-def _path_pieces(glob: str) -> Iterable[str]:
+    glob = _slashes(glob)
     # "/x/**" means the folder x too: who shuts a folder off does not want it listed.
-    if glob.endswith("/**"):
-        glob, end = glob[:-3], "(?:/.*)?"
-    else:
-        end = ""
-    for piece in re.split(r"(\*\*/|\*\*|\*|\?)", glob):
-        yield {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}.get(piece, re.escape(piece))
-    yield end
+    with_inner = glob.endswith("/**")
+    flags = re.DOTALL | (re.IGNORECASE if ignore_case else 0)
+    pieces = filter(None, _WILDCARDS.split(glob.removesuffix("/**")))
+    runs = tuple((piece, re.compile(_characters(piece, any_character="[^/]"), flags)) for piece in pieces)
+    return _PathGlob(runs, with_inner)

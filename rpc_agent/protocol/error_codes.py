@@ -85,7 +85,7 @@ _ROWS = (
         -32012,
         "sessionLocked",
         "Another process writes this session file.",
-        "Open it with readOnly, fork it, or end the other process.",
+        "Open it with readOnly (and clone_session to go on in a copy), or end the other process.",
         {"pid?": "the other process, as far as known", "path?": "the session file"},
     ),
     ErrorCode(
@@ -127,7 +127,7 @@ _ROWS = (
         -32018,
         "sessionReadOnly",
         "The session was opened read-only, or is of a later format.",
-        "Open it without readOnly, or fork it.",
+        "Open it without readOnly, or go on in a copy: clone_session.",
         {"sessionId?": "the session"},
     ),
     ErrorCode(

@@ -5,7 +5,7 @@ Knows order, bounds and cancellation. Refuses to know any method but `$/cancelRe
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import Any, Literal
 
 from rpc_agent.rpc import envelopes, errors
@@ -81,6 +81,7 @@ class Peer:
         self._questions = Questions()
         self._tasks = asyncio.TaskGroup()
         self._reader: asyncio.Task[None] | None = None
+        self._is_reading = True
         self._ending: Ending | None = None
 
     # For the owner.
@@ -93,8 +94,6 @@ class Peer:
         async with self._tasks as tasks:
             helpers = [tasks.create_task(self._write()), tasks.create_task(self._watch())]
             self._reader = tasks.create_task(self._read())
-            if self._ending is not None:
-                self._reader.cancel()
             await asyncio.wait([self._reader])
             self._no_more_input()
             await self._calls.none_left()
@@ -108,10 +107,7 @@ class Peer:
 
     def end_input(self) -> None:
         """Read no more. What is in flight is finished and answered, then `run` returns."""
-        if self._reader is not None:
-            self._reader.cancel()
-        else:
-            self._ending = "closed"
+        self._stop_reading()
 
     def close(self) -> None:
         """Read no more and cancel the handlers; their requests are answered with shuttingDown."""
@@ -153,14 +149,33 @@ class Peer:
 
     async def _read(self) -> None:
         count = 0
-        while frames := await self._transport.receive():
+        while self._is_reading and (frames := await self._receive()):
             for frame in frames:
-                await self.outbox.answers_drained()
+                await self._while_reading(self.outbox.answers_drained)
                 await self._take(frame)
                 count += 1
                 if count % _MESSAGES_A_STEP == 0:
-                    await asyncio.sleep(0)
+                    await self._while_reading(_next_turn)
         await asyncio.sleep(0)  # So that whatever has been asked for has started when the owner hears of the end.
+
+    async def _receive(self) -> Sequence[Frame]:
+        frames: list[Frame] = []
+
+        async def receive() -> None:
+            frames.extend(await self._transport.receive())
+
+        await self._while_reading(receive)
+        return frames
+
+    async def _while_reading(self, wait: Callable[[], Awaitable[None]]) -> None:
+        """Wait, but no longer than we read: what has been read by then is still taken, and answered."""
+        if not self._is_reading:
+            return
+        try:
+            await wait()
+        except asyncio.CancelledError:
+            if self._is_reading:
+                raise
 
     async def _write(self) -> None:
         try:
@@ -215,12 +230,10 @@ class Peer:
             (reply or _run_only)(self._answers.early(call, self._early[call.method], params), ())
             return self._late.begin(self._tasks, self.outbox.written)
         self._late.begin(self._tasks, self.outbox.written)
-        try:
-            await self._late.ready()
-        except asyncio.CancelledError:  # Read no more; but this one has been read.
+        await self._while_reading(self._late.ready)
+        if not self._is_reading:
             (reply or _run_only)(self._answers.error(call.id, errors.shutting_down()), ())
-            raise
-        if len(self._calls) >= self._max_in_flight and not self._is_exempt(call.method):
+        elif len(self._calls) >= self._max_in_flight and not self._is_exempt(call.method):
             self._refuse(call, reply)
         elif reply or self._late.knows(call.method):
             self._calls.add(call)
@@ -283,13 +296,22 @@ class Peer:
 
     def _shut(self, ending: Ending) -> None:
         self._ending = ending
-        if self._reader is not None:
-            self._reader.cancel()
+        self._stop_reading()
         for call in self._calls:
             call.give_up()
 
+    def _stop_reading(self) -> None:
+        if self._is_reading:
+            self._is_reading = False
+            if self._reader is not None:
+                self._reader.cancel()
+
     def _cancellation(self, call: Call) -> RpcError:
         return errors.request_cancelled() if call.is_cancelled else errors.shutting_down()
+
+
+async def _next_turn() -> None:
+    await asyncio.sleep(0)
 
 
 def _run_only(answer: bytes, callbacks: Callbacks) -> None:

@@ -1,6 +1,7 @@
 """Writes down what crosses a transport, both ways, for whoever looks for a fault. Changes nothing of it."""
 
 import json
+import logging
 import time
 from collections.abc import Sequence
 from typing import BinaryIO, Literal
@@ -9,6 +10,8 @@ from rpc_agent.rpc.framing import Frame
 from rpc_agent.rpc.transport import Transport
 
 Direction = Literal["in", "out"]
+
+_logger = logging.getLogger(__name__)
 
 
 class TracingTransport:
@@ -20,6 +23,7 @@ class TracingTransport:
     def __init__(self, inner: Transport, file: BinaryIO) -> None:
         self._inner = inner
         self._file = file
+        self._has_failed = False
 
     async def receive(self) -> Sequence[Frame]:
         frames = await self._inner.receive()
@@ -37,9 +41,16 @@ class TracingTransport:
 
     def _write(self, direction: Direction, message: bytes) -> None:
         head = f'{{"at":{time.time():.6f},"direction":"{direction}",'
-        self._file.write(head.encode() + _shown(message) + b"}\n")
-        # A trace is read after a crash: what was written must be there.
-        self._file.flush()
+        if self._has_failed:
+            return
+        try:
+            self._file.write(head.encode() + _shown(message) + b"}\n")
+            # A trace is read after a crash: what was written must be there.
+            self._file.flush()
+        except OSError as error:
+            # Who looks for a fault must not lose the sessions to a full disk.
+            self._has_failed = True
+            _logger.warning("the trace ends here, its file could not be written: %s", error)
 
 
 def _shown(message: bytes) -> bytes:

@@ -4,7 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
-PermissionAnswer = Literal["allow_once", "allow_always", "reject_once", "reject_always", "unanswered"]
+PermissionAnswer = Literal["allow_once", "allow_always", "reject_once", "reject_always", "unanswered", "unavailable"]
+"""`unavailable`: there is nobody to ask. `unanswered`: a client was asked, and no choice came of it."""
 NoticeLevel = Literal["info", "warning", "error"]
 
 
@@ -96,7 +97,7 @@ class NoClient:
     tools: Sequence[LentTool] = ()
 
     async def request_permission(self, question: PermissionQuestion) -> PermissionAnswer:
-        return "unanswered"
+        return "unavailable"
 
     async def call_tool(
         self, session_id: str, tool_call_id: str, name: str, arguments: Mapping[str, Any]

@@ -1,7 +1,7 @@
 """May this call run? Asks the pure rules of `permissions`, with paths resolved as the disk has them now."""
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from rpc_agent.conversation.blocks import ToolCallBlock
@@ -9,7 +9,9 @@ from rpc_agent.permissions.decisions import Allow, Ask, Refuse, decide, unanswer
 from rpc_agent.permissions.rules import Attempt, Mode, Place, Rule
 from rpc_agent.runtime.client_port import ClientPort, PermissionQuestion
 from rpc_agent.settings import PermissionRule
-from rpc_agent.tools.base import Tool, ToolResult, error_result
+from rpc_agent.tools.base import Tool, ToolContext, ToolResult, error_result
+from rpc_agent.tools.failure import ToolFailure
+from rpc_agent.tools.paths import argument_paths
 
 
 class PermissionGate:
@@ -23,18 +25,24 @@ class PermissionGate:
         client: ClientPort,
         session_id: str,
         config_dir: Path,
+        environment: Mapping[str, str],
     ) -> None:
+        """`environment` is that of the tools: it says whose home `~` is."""
         self._mode = mode
         self._rules = [Rule(rule.tool, rule.match, rule.action) for rule in rules]
         self._client = client
         self._session_id = session_id
+        self._environment = environment
         self._config_dir = os.path.realpath(config_dir)
         self._remembered: dict[tuple[str, str], bool] = {}
         """(tool, what it acts on) -> allowed; one answer counts for that very file or command."""
 
     async def refuse(self, tool: Tool, call: ToolCallBlock, cwd: Path) -> ToolResult | None:
         """None lets the call pass; else the result it gets instead, which says how to allow it."""
-        attempt = self._attempt(tool, call, cwd)
+        try:
+            attempt = self._attempt(tool, call, cwd)
+        except ToolFailure as failure:
+            return error_result(f"{tool.spec.name} was not run. {failure}")
         match decide(self._mode(), self._rules, attempt):
             case Allow():
                 return None
@@ -65,19 +73,21 @@ class PermissionGate:
                     title=_title(attempt),
                 )
             )
-            if answer == "unanswered":
-                return error_result(unanswered(attempt).reason)
+            if answer in ("unanswered", "unavailable"):
+                return error_result(unanswered(attempt, was_asked=answer == "unanswered").reason)
             allowed = answer.startswith("allow")
             if answer.endswith("always"):
                 self._remembered[key] = allowed
         return None if allowed else error_result(f"{attempt.tool} was not run: the user refused it.")
 
     def _attempt(self, tool: Tool, call: ToolCallBlock, cwd: Path) -> Attempt:
+        """Raises ToolFailure for a path that none can be."""
+        context = ToolContext(cwd=cwd, tool_call_id=call["id"], environment=self._environment)
         return Attempt(
             tool=tool.spec.name,
             access=tool.access,
             place=self._place(cwd),
-            paths=_paths(tool, call, cwd),
+            paths=_paths(tool, call, context),
             command=_text(call, "command"),
         )
 
@@ -91,12 +101,13 @@ def _title(attempt: Attempt) -> str:
     return f"{attempt.tool}: {' '.join(what.split())}" if what else attempt.tool
 
 
-def _paths(tool: Tool, call: ToolCallBlock, cwd: Path) -> tuple[str, ...]:
+def _paths(tool: Tool, call: ToolCallBlock, context: ToolContext) -> tuple[str, ...]:
+    """Read as the tools read them: what is checked must be what is opened."""
     path = _text(call, "path")
     if path is None and tool.access == "read" and "path" in tool.spec.parameters.get("properties", {}):
         # A search without a place is one of the working directory.
         path = "."
-    return () if path is None else (os.path.realpath(os.path.join(cwd, os.path.expanduser(path))),)
+    return () if path is None else tuple(map(str, argument_paths({"path": path}, context)))
 
 
 def _text(call: ToolCallBlock, name: str) -> str | None:

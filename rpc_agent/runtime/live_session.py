@@ -100,8 +100,8 @@ class LiveSession:
         To be given to `prompt`, which looks again whether it can be taken: hooks may have thought for a while.
         """
         self.log.require_writable()
-        if behavior is None:
-            self._require_free()
+        if behavior is None and (self.runs.is_running or self.is_occupied):
+            raise SessionBusy(self._busy_with(for_message=True))
         images = [] if isinstance(content, str) else [block for block in content if block["type"] == "image"]
         answer = await self.parts.hooks.input(blocks_text(content), images)
         if answer.handled:
@@ -124,7 +124,7 @@ class LiveSession:
             content = expand(content, self.parts.commands)
         if self.runs.is_running or self.is_occupied:
             if behavior is None:
-                raise SessionBusy(self._busy_with())
+                raise SessionBusy(self._busy_with(for_message=True))
             return self.runs.queue(content, behavior)
         return self.runs.start(content, limits)
 
@@ -264,7 +264,10 @@ class LiveSession:
         if self.runs.is_running or self.is_occupied:
             raise SessionBusy(self._busy_with())
 
-    def _busy_with(self) -> str:
+    def _busy_with(self, *, for_message: bool = False) -> str:
+        """What keeps the session, and what to do: a message, and nothing else, can also be queued."""
         if self.is_occupied:
-            return "The session is being compacted or moved. Send streamingBehavior, wait, or stop it with abort."
-        return 'A run is at work. Send streamingBehavior "steer" or "followUp", wait for it, or stop it with abort.'
+            text = "The session is being compacted or moved. Wait for that, or stop it with abort."
+        else:
+            text = "A run is at work. Wait for it, or stop it with abort."
+        return f'{text} A prompt with streamingBehavior "steer" or "followUp" is queued.' if for_message else text

@@ -190,6 +190,7 @@ class _Assembly:
             client=self.services.client,
             session_id=self.log.store.session_id,
             config_dir=self.services.launch.config_dir,
+            environment=self.environment,
         )
         tools = builtin_tools(
             shell=settings.shell.path,

@@ -1,7 +1,6 @@
 """What a client chooses for a session while it is open: model, thinking level, settings. Each choice is told."""
 
 from collections.abc import Mapping
-from contextlib import suppress
 from typing import Any
 
 from rpc_agent.conversation.models import Model

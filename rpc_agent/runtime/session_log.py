@@ -28,7 +28,7 @@ class SessionLog:
     def require_writable(self) -> None:
         """Raises SessionReadOnly."""
         if self.store.read_only:
-            raise SessionReadOnly("The session is open read-only: fork it to go on in a copy.")
+            raise SessionReadOnly("The session is open read-only: clone_session goes on in a copy.")
 
     @property
     def projection(self) -> Projection:

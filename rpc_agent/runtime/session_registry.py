@@ -1,6 +1,7 @@
 """The sessions that are open in this process. Makes, opens, finds and closes them; what they do is theirs."""
 
 import logging
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,6 +10,7 @@ import anyio
 
 from rpc_agent.conversation.models import THINKING_LEVELS
 from rpc_agent.errors import InvalidValue, NoModel, SessionNotFound
+from rpc_agent.platform.given_paths import checked_path, resolved_path
 from rpc_agent.providers.catalog import Catalog, Choice
 from rpc_agent.runtime.background_index import index_in_background
 from rpc_agent.runtime.live_session import LiveSession
@@ -21,6 +23,7 @@ from rpc_agent.settings import Settings
 from rpc_agent.storage.copies import clone_session, fork_session
 from rpc_agent.storage.listing import SessionDirectory
 from rpc_agent.storage.paths import sessions_dir
+from rpc_agent.storage.session_file import storage_errors
 from rpc_agent.storage.session_store import SessionStore
 
 _logger = logging.getLogger(__name__)
@@ -47,6 +50,7 @@ class SessionRegistry:
         self._services = services
         self._open: dict[str, LiveSession] = {}
         self._closing: dict[LiveSession, anyio.Event] = {}
+        self._has_told_of_offline = False
 
     def __iter__(self) -> Iterator[LiveSession]:
         return iter(tuple(self._open.values()))
@@ -70,8 +74,11 @@ class SessionRegistry:
         if launch.session is not None:
             return self.open(self._named(launch.session), cwd=None, read_only=False)[0]
         if launch.continue_latest:
+            directory = self.directory()
             try:
-                return self.open(self.directory().latest(str(launch.cwd)), cwd=None, read_only=False)[0]
+                with storage_errors(directory.root):
+                    latest = directory.latest(str(launch.cwd))
+                return self.open(latest, cwd=None, read_only=False)[0]
             except SessionNotFound:
                 pass
         return self.new(NewSession())
@@ -93,12 +100,12 @@ class SessionRegistry:
         return session
 
     def open(self, path: Path, *, cwd: Path | None, read_only: bool) -> tuple[LiveSession, list[SessionWarning]]:
-        """Raises SessionNotFound, SessionLocked, SessionUnreadable."""
+        """Raises SessionNotFound, SessionLocked, SessionUnreadable, InvalidValue."""
         known = self.find_open(path)
         if known is not None:
             return known, known.log.store.warnings
         store = SessionStore.open(
-            path.expanduser().resolve(),
+            resolved_path("path", path),
             identity=self._services.identity,
             read_only=read_only,
             cwd=str(cwd or self._services.launch.cwd),
@@ -106,16 +113,15 @@ class SessionRegistry:
         return self.adopt(store, cwd), store.warnings
 
     def find_open(self, path: Path) -> LiveSession | None:
-        """The open session that is kept in this file."""
-        resolved = path.expanduser().resolve()
+        """The open session that is kept in this file. Raises InvalidValue."""
+        resolved = resolved_path("path", path)
         held = (session for session in self if session.log.store.path is not None)
         return next((each for each in held if Path(each.log.store.path or "").resolve() == resolved), None)
 
     def adopt(self, store: SessionStore, cwd: Path | None = None) -> LiveSession:
         """Make a live session of a store that was just opened or copied."""
-        recorded = Path(store.cwd) if store.cwd else self._services.launch.cwd
-        place = cwd or (recorded if recorded.is_dir() else self._services.launch.cwd)
         try:
+            place = cwd or (Path(store.cwd) if os.path.isdir(store.cwd) else self.working_directory(None))
             session = self._assemble(store, NewSession(), place, self._services.settings(place))
         except BaseException:
             store.close()
@@ -186,7 +192,8 @@ class SessionRegistry:
             )
         except NoModel:
             return None
-        if choice.implicit_offline:
+        if choice.implicit_offline and not self._has_told_of_offline:
+            self._has_told_of_offline = True
             _logger.warning(
                 "no model has a key, so the built-in offline model answers; set one of %s for a real one",
                 ", ".join(catalog.key_variables()),
@@ -204,19 +211,22 @@ class SessionRegistry:
         return chosen if chosen in THINKING_LEVELS else "off"
 
     def _sessions_dir(self, settings: Settings) -> Path:
-        return sessions_dir(
+        place = sessions_dir(
             self._services.environment,
             setting=settings.session_dir,
             option=self._services.launch.session_dir,
         )
+        checked_path("sessionDir", place)
+        return place
 
     def _named(self, name: str) -> Path:
         """A path, or the beginning of a session's id."""
-        path = Path(name).expanduser()
-        return path if path.exists() or path.suffix else self.directory().find(name)
+        path = resolved_path("session", name)
+        return path if os.path.exists(path) or path.suffix else self.directory().find(name)
 
     def working_directory(self, cwd: Path | None) -> Path:
-        place = (self._services.launch.cwd if cwd is None else cwd.expanduser()).resolve()
-        if not place.is_dir():
+        place = resolved_path("cwd", self._services.launch.cwd if cwd is None else cwd)
+        # Path.is_dir raises where a folder above it may not be looked into.
+        if not os.path.isdir(place):
             raise InvalidValue("cwd", f"{place} is not a directory")
         return place

@@ -9,9 +9,10 @@ from pathlib import Path
 import anyio
 
 from rpc_agent.conversation.messages import BashExecutionMessage
+from rpc_agent.errors import InvalidValue, RequestError
 from rpc_agent.runtime.events import BashExecutionUpdate, SessionEvent
 from rpc_agent.runtime.session_log import SessionLog
-from rpc_agent.tools.command import CommandOutcome, run_command
+from rpc_agent.tools.command import CommandNotStarted, CommandOutcome, run_command
 
 RequestId = str | int | float | None
 
@@ -44,11 +45,15 @@ class UserShell:
     async def run(
         self, command: str, *, exclude_from_context: bool, timeout: float | None, request_id: RequestId
     ) -> CommandOutcome:
-        """`timeout` is in seconds. Raises ToolFailure when the shell cannot be started."""
+        """`timeout` is in seconds. Raises InvalidValue when it cannot be started, by what is wrong with it."""
         stop = anyio.Event()
         self._stops.add(stop)
         try:
             return await self._run(command, exclude_from_context, timeout, request_id, stop)
+        except CommandNotStarted as refusal:
+            if refusal.fault is None:
+                raise RequestError(str(refusal)) from refusal
+            raise InvalidValue(refusal.fault, str(refusal)) from refusal
         finally:
             self._stops.discard(stop)
             if not self._stops:

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 _STOP_SECONDS = 4.5
 """A stuck client or disk must not keep the process alive: the protocol promises an end within 5 s."""
+_HANGUP = getattr(signal, "SIGHUP", None)
+_ENDING_SIGNALS = [signal.SIGTERM, signal.SIGINT, *([_HANGUP] if _HANGUP is not None else [])]
 _EXEMPT = ("abort", "ping")
 """What stops work must get through when too much of it is going on."""
 
@@ -119,8 +121,11 @@ class App:
         self._stop()
 
     def _on_input_end(self) -> None:
-        if self._engine is not None:
-            self._engine.input_ended(abort_all=self._handshake.capabilities.abort_on_eof)
+        if self._handshake.capabilities.abort_on_eof:
+            # Everything, also what is still loading or in line: nobody may be left to wait for its answer.
+            self._stop()
+        elif self._engine is not None:
+            self._engine.input_ended()
 
     async def _before_end(self) -> None:
         """What no request waited for is stopped while the client can still hear how it ended."""
@@ -132,8 +137,10 @@ class App:
         self._end_soon()
 
     def take_signals(self, loop: asyncio.AbstractEventLoop) -> None:
-        """SIGTERM and SIGINT stop everything and end; a second one ends at once."""
-        for number in (signal.SIGTERM, signal.SIGINT):
+        """SIGTERM, SIGINT and SIGHUP stop everything and end; a second one ends at once."""
+        for number in _ENDING_SIGNALS:
+            if number == _HANGUP and signal.getsignal(number) is signal.SIG_IGN:
+                continue  # nohup: the process is meant to outlive its terminal.
             with contextlib.suppress(NotImplementedError):
                 # Windows has no signal handlers in its event loop; there Ctrl-C ends asyncio.run by itself.
                 loop.add_signal_handler(number, self._on_signal)

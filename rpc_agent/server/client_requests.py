@@ -67,7 +67,7 @@ class WireClient:
 
     async def request_permission(self, question: PermissionQuestion) -> PermissionAnswer:
         if not self.answers_permissions:
-            return "unanswered"
+            return "unavailable"
         params = {
             "sessionId": question.session_id,
             "toolCallId": question.tool_call_id,
@@ -78,10 +78,19 @@ class WireClient:
         }
         try:
             answer = await self._ask("request_permission", params)
-        except ClientFailed:
+        except ClientFailed as failure:
+            _logger.warning("request_permission for %s: %s", question.tool_name, failure)
             return "unanswered"
         chosen = getattr(answer, "option_id", None)
-        return next((kind for kind, _ in _OPTIONS if kind == chosen), "unanswered")
+        known = next((kind for kind, _ in _OPTIONS if kind == chosen), None)
+        if known is None and chosen is not None:
+            _logger.warning(
+                "request_permission for %s: the client answered optionId %r; it can be one of %s",
+                question.tool_name,
+                chosen,
+                ", ".join(kind for kind, _ in _OPTIONS),
+            )
+        return known or "unanswered"
 
     async def call_tool(
         self, session_id: str, tool_call_id: str, name: str, arguments: Mapping[str, Any]

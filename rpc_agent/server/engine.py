@@ -7,7 +7,9 @@ from pathlib import Path
 
 import anyio
 
+from rpc_agent.errors import InvalidValue
 from rpc_agent.platform import paths
+from rpc_agent.platform.given_paths import resolved_path
 from rpc_agent.platform.process_tree import kill_live_trees
 from rpc_agent.rpc.calls import Handler
 from rpc_agent.rpc.peer import Peer
@@ -56,13 +58,11 @@ class Engine:
         connection_handlers = {**sessions.CONNECTION_HANDLERS, **settings.CONNECTION_HANDLERS}
         return bind(self.connection, session_handlers, connection_handlers)
 
-    def input_ended(self, *, abort_all: bool) -> None:
+    def input_ended(self) -> None:
         """No more requests can come: what nobody waits for is stopped."""
         for session in self.registry:
-            if abort_all or not session.runs.is_awaited:
+            if not session.runs.is_awaited:
                 session.runs.request_abort()
-            if abort_all:
-                session.request_abort()
 
     async def stop(self) -> None:
         """Abort and close all sessions; bounded, and afterwards no child process of ours is left."""
@@ -79,7 +79,7 @@ class Engine:
 def _launch(options: ServeOptions, environment: Mapping[str, str]) -> LaunchOptions:
     config = {"RPC_AGENT_CONFIG_DIR": options.config_dir} if options.config_dir else environment
     return LaunchOptions(
-        cwd=Path(options.cwd or os.getcwd()).expanduser().resolve(),
+        cwd=_working_directory(options),
         config_dir=paths.config_dir(config),
         session_dir=options.session_dir,
         model=options.model,
@@ -91,5 +91,17 @@ def _launch(options: ServeOptions, environment: Mapping[str, str]) -> LaunchOpti
         ephemeral=options.ephemeral,
         context_files=options.context_files,
         offline=options.offline,
-        extensions=tuple(Path(file).expanduser().absolute() for file in options.extensions),
+        extensions=tuple(Path(os.path.expanduser(file)).absolute() for file in options.extensions),
     )
+
+
+def _working_directory(options: ServeOptions) -> Path:
+    """Absolute if it can be. If not, it is left to the methods that need it, which refuse it by its name.
+
+    Refused here, it would take all methods away. It may also be missing: a directory can be deleted under a process.
+    """
+    written = options.cwd or os.curdir
+    try:
+        return resolved_path("cwd", written)
+    except InvalidValue:
+        return Path(written)

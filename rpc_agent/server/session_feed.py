@@ -48,7 +48,11 @@ class _Buffer:
 
     def add(self, seq: int, sent: Sent) -> None:
         self.kept.append((seq, sent))
-        self._bytes += _size(sent)
+        self.grew(_size(sent))
+
+    def grew(self, extra_bytes: int) -> None:
+        """The newest is larger by so much."""
+        self._bytes += extra_bytes
         while len(self.kept) > _REPLAY_EVENTS or (self._bytes > _REPLAY_BYTES and len(self.kept) > 1):
             self._bytes -= _size(self.kept.popleft()[1])
 
@@ -99,7 +103,9 @@ class SessionFeed:
         wanted = [sent for seq, sent in kept if seq > since][:limit]
         events = [json_text.decode(sent if isinstance(sent, bytes) else sent.encode()) for sent in wanted]
         found = [{"method": event["method"], "params": event["params"]} for event in events]
-        return Replay(found, first, self.last_seq, since + 1 < first and since < self.last_seq)
+        # A number that was never given belongs to another stream: whoever asks with it has to read anew.
+        is_unknown = since > self.last_seq
+        return Replay(found, first, self.last_seq, is_unknown or (since + 1 < first and since < self.last_seq))
 
     # Deltas
 
@@ -118,7 +124,9 @@ class SessionFeed:
         outbox, newest = self._peer.outbox, self._newest
         if newest is not None and outbox.is_full and outbox.last_unsent is newest and newest.continues(delta):
             # The client is behind: rather fewer, larger pieces than more of them.
-            outbox.grew(newest.merge(delta))
+            extra = newest.merge(delta)
+            outbox.grew(extra)
+            self._replay.grew(extra)
             return
         item = DeltaNotification(self._frame, self._next_seq(), delta, event.usage)
         self._newest = item

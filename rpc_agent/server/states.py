@@ -4,6 +4,7 @@ from typing import Any
 
 from rpc_agent.runtime.live_session import LiveSession
 from rpc_agent.runtime.model_context import ContextUsage
+from rpc_agent.runtime.session_parts import SessionState
 from rpc_agent.server.session_feed import SessionFeed
 
 
@@ -13,7 +14,7 @@ def state_to_wire(session: LiveSession, feed: SessionFeed) -> dict[str, Any]:
     optional = {
         "sessionFile": str(state.session_file) if state.session_file else None,
         "sessionName": state.session_name,
-        "model": state.model.to_json() if state.model else None,
+        "model": _model_to_wire(state),
         "contextUsage": usage_to_wire(state.context_usage) if state.context_usage else None,
     }
     return {
@@ -36,6 +37,15 @@ def state_to_wire(session: LiveSession, feed: SessionFeed) -> dict[str, Any]:
         "permissions": state.permissions,
         **{name: value for name, value in optional.items() if value is not None},
     }
+
+
+def _model_to_wire(state: SessionState) -> dict[str, Any] | None:
+    """The model; with the window that its refusals taught where that is smaller than the one it declares."""
+    if state.model is None:
+        return None
+    learned = state.context_usage.context_window if state.context_usage else 0
+    smaller = 0 < learned < state.model.context_window
+    return {**state.model.to_json(), **({"effectiveContextWindow": learned} if smaller else {})}
 
 
 def usage_to_wire(usage: ContextUsage) -> dict[str, Any]:

@@ -14,6 +14,11 @@ BOM = b"\xef\xbb\xbf"
 _PADDING = b" \t\r\n\x00"
 _RECORD_START = re.compile(r'\{\s*"')
 # Whatever its first field: other programs sort them. Inside a string a quote has a backslash before it.
+_WRITTEN_START = '{"type":"'
+"""How nearly all programs begin a record."""
+_READINGS_IN_VAIN = 64
+"""A torn record is read in vain once for each level it was torn in, and that is a few. What is open thousands of levels
+deep was made to keep us busy, or is noise: then only its end is still looked at, where a glued record would stand."""
 _AFTER_RECORD = re.compile(r"[\s\x00]*")
 
 
@@ -83,11 +88,17 @@ def _salvage(text: str) -> tuple[list[JsonObject], list[Problem]]:
     at, gap = 0, False
     end_of_last = 0
     reader = decoder()
+    in_vain = 0
     while start := _RECORD_START.search(text, at):
         try:
             value, end = reader.raw_decode(text, start.start())
-        except (ValueError, RecursionError):
+        except (ValueError, RecursionError) as error:
+            # Reading costs as far as it came, and the making of the error counts lines from the beginning on.
+            in_vain += getattr(error, "pos", len(text))
             at = start.end()
+            if in_vain > _READINGS_IN_VAIN * len(text):
+                at = max(at, _last_starts(text))
+                in_vain = -len(text) * len(text)  # What is left are few: none of them is passed over.
             continue
         # Continuing behind a complete object keeps this linear: a record cannot hide inside a complete one.
         at = end
@@ -100,6 +111,17 @@ def _salvage(text: str) -> tuple[list[JsonObject], list[Problem]]:
     if gap:
         return records, [GLUED]
     return records, [JOINED if _skip_padding(text, end_of_last) == len(text) else TRAILING]
+
+
+def _last_starts(text: str) -> int:
+    """Where the last few starts of records begin."""
+    at = len(text)
+    for _ in range(_READINGS_IN_VAIN):
+        before = text.rfind(_WRITTEN_START, 0, at)
+        if before < 0:
+            break
+        at = before
+    return at
 
 
 def _stands_alone(value: object, text: str, end: int) -> bool:

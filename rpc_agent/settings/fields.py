@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from rpc_agent.settings.shapes import Flag, ListOf, MapOf, OneOf, Percent, Problem, Record, Shape, Text, Whole
+from rpc_agent.settings.shapes import FilePath, Flag, ListOf, MapOf, OneOf, Percent, Problem, Record, Shape, Text, Whole
 
 THINKING_LEVELS = ("off", "minimal", "low", "medium", "high", "xhigh")
 PERMISSION_MODES = ("read-only", "ask", "workspace", "allow")
@@ -64,8 +64,8 @@ FIELDS: tuple[Field, ...] = (
     Field("steeringMode", OneOf(QUEUE_MODES), "one-at-a-time", "how many steering messages are delivered at once"),
     Field("followUpMode", OneOf(QUEUE_MODES), "one-at-a-time", "how many follow-up messages are delivered at once"),
     Field("tools", ListOf(Text()), None, "names of the tools to offer"),
-    Field("sessionDir", Text(), None, "where session files are kept"),
-    Field("shell.path", Text(), None, "the shell that runs commands"),
+    Field("sessionDir", FilePath(), None, "where session files are kept"),
+    Field("shell.path", FilePath(), None, "the shell that runs commands"),
     Field("shell.passEnv", ListOf(Text()), [], "variables with keys that child processes may see"),
     Field("images.block", Flag(), False, "send no image to any model"),
     Field("offline", Flag(), True, "let the built-in offline model answer when no model has a key"),

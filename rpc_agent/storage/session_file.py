@@ -8,6 +8,7 @@ import contextlib
 import errno
 import os
 import sys
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -29,6 +30,8 @@ class SessionFile:
         self._descriptor = descriptor
         self._lock = lock
         self._folder_is_synced = not is_new
+        self._closing = threading.Lock()
+        """`sync` runs in a thread: the number of a closed file may be another file's by then."""
         self.size = os.fstat(descriptor).st_size
         """Bytes known to us: everything before this offset was read or written here."""
         self.needs_newline = self.size > 0 and read_range(path, self.size - 1, self.size) != b"\n"
@@ -107,14 +110,22 @@ class SessionFile:
     def sync(self) -> None:
         """Wait until the disk has everything that was appended."""
         with storage_errors(self.path):
-            _sync_data(self._descriptor)
+            with self._closing:
+                if self._descriptor < 0:
+                    return  # `close` was quicker than the thread that was to do this.
+                descriptor = os.dup(self._descriptor)
+            try:
+                _sync_data(descriptor)
+            finally:
+                os.close(descriptor)
             if not self._folder_is_synced:
                 sync_folder(self.path.parent)
                 self._folder_is_synced = True
 
     def close(self) -> None:
         """Give the file and its lock free; more than once is harmless."""
-        descriptor, self._descriptor = self._descriptor, -1
+        with self._closing:
+            descriptor, self._descriptor = self._descriptor, -1
         if descriptor >= 0:
             os.close(descriptor)
             self._lock.release()
@@ -158,7 +169,8 @@ def lock_session(path: Path) -> Lock:
         pid = holder_pid(lock_path(path))
         owner = f"process {pid}" if pid is not None else "another process"
         raise SessionLocked(
-            f"The session {path.name} is being written by {owner}. Open it read-only, fork it, or close it there.",
+            f"The session {path.name} is being written by {owner}. Close it there, or open it read-only; "
+            "clone_session then goes on in a copy.",
             pid=pid,
         )
     return lock

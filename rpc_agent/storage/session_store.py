@@ -189,7 +189,7 @@ class SessionStore(StoredEntries):
     def _append(self, parent_id: str | None, drafts: Sequence[Draft], ids: Sequence[str | None] = ()) -> list[Entry]:
         if self.read_only:
             raise SessionReadOnly(
-                "The session is open read-only, so nothing can be added. Fork it to go on in a copy.",
+                "The session is open read-only, so nothing can be added. clone_session goes on in a copy.",
                 sessionId=self.session_id,
             )
         self._take_in_growth()

@@ -1,8 +1,11 @@
 """Runs one shell command to its end, whatever it does: ignores signals, floods, reads, forks, never stops."""
 
+import errno
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 import anyio
 
@@ -10,6 +13,7 @@ from rpc_agent.platform.output_pipe import OutputPipe
 from rpc_agent.platform.process_tree import ProcessTree, start_tree
 from rpc_agent.tools.command_output import CommandOutput, FullOutput
 from rpc_agent.tools.failure import ToolFailure, failure_text
+from rpc_agent.tools.paths import require_usable
 from rpc_agent.tools.shells import shell_command
 from rpc_agent.tools.truncation import Truncation
 
@@ -21,6 +25,18 @@ _QUIET_SECONDS = 0.2
 
 _SHOW_SECONDS = 0.1
 """Ten times a second looks live, and does not flood the client."""
+
+
+_WINDOWS_TOO_LONG = 206
+"""What Windows says of a command line beyond its limit; Python has no errno for it."""
+
+
+class CommandNotStarted(ToolFailure):
+    """`fault` is what has to be changed; None when the system had no room for one more process."""
+
+    def __init__(self, message: str, fault: Literal["command", "cwd", "shell.path"] | None) -> None:
+        super().__init__(message)
+        self.fault = fault
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,7 +76,7 @@ async def run_command(
 
     `timeout` is in seconds. `on_output` gets new text at a bounded rate (of a flood only parts). Setting `stop` ends
     the command with an outcome that says cancelled; cancellation of the caller ends it too and passes through.
-    Raises ToolFailure when it cannot be started.
+    Raises CommandNotStarted.
     """
     output = CommandOutput(environment.get("TMPDIR"))
     try:
@@ -89,14 +105,42 @@ async def run_command(
 async def _start(
     command: str, shell: str | None, cwd: Path, environment: Mapping[str, str], pipe: OutputPipe
 ) -> ProcessTree:
-    if "\0" in command:
-        raise ToolFailure("The command holds a NUL character, which no shell can be given.")
     try:
+        _check_texts(command, shell)
         return await start_tree(shell_command(command, shell), cwd=cwd, environment=environment, stdout=pipe.writer)
     except OSError as error:
-        raise ToolFailure(f"The shell could not be started: {failure_text(error)}.") from error
+        raise _not_started(error, command, cwd) from error
     finally:
         pipe.close_writer()
+
+
+def _check_texts(command: str, shell: str | None) -> None:
+    try:
+        require_usable("command", command)
+    except ToolFailure as failure:
+        raise CommandNotStarted(str(failure), "command") from failure
+    try:
+        require_usable("setting shell.path", shell or "")
+    except ToolFailure as failure:
+        raise CommandNotStarted(str(failure), "shell.path") from failure
+
+
+def _not_started(error: OSError, command: str, cwd: Path) -> CommandNotStarted:
+    if error.errno == errno.E2BIG or getattr(error, "winerror", None) == _WINDOWS_TOO_LONG:
+        return CommandNotStarted(
+            f"The command has {len(command)} characters: {failure_text(error)}. Put it into a file and run that.",
+            "command",
+        )
+    if error.filename in (cwd, os.fspath(cwd)) or not os.path.isdir(cwd):
+        return CommandNotStarted(
+            f"The working directory cannot be entered: {failure_text(error)}. Make it again, or work in another.",
+            "cwd",
+        )
+    if error.filename is None:
+        return CommandNotStarted(f"The shell could not be started: {failure_text(error)}. Try again later.", None)
+    return CommandNotStarted(
+        f"The shell could not be started: {failure_text(error)}. Set shell.path to a shell that is there.", "shell.path"
+    )
 
 
 async def _until_end(tree: ProcessTree, pipe: OutputPipe, timeout: float | None, stop: anyio.Event | None) -> int | str:

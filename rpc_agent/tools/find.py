@@ -12,9 +12,9 @@ from rpc_agent.conversation.tool_spec import ToolSpec
 from rpc_agent.tools.base import ToolContext, ToolResult, text_result
 from rpc_agent.tools.failure import ToolFailure
 from rpc_agent.tools.function_tool import FunctionTool, object_schema
-from rpc_agent.tools.globs import name_or_path_regex
+from rpc_agent.tools.globs import find_glob
 from rpc_agent.tools.listing import listing_text
-from rpc_agent.tools.paths import absolute_path, clean_name, shown_path
+from rpc_agent.tools.paths import absolute_path, clean_name, require_usable, shown_path
 from rpc_agent.tools.walk import walk
 
 _LIMIT = 1000
@@ -40,6 +40,7 @@ _SPEC = ToolSpec(
 
 def find_tool(is_private: Callable[[Path], bool]) -> FunctionTool:
     async def find(arguments: Mapping[str, Any], context: ToolContext) -> ToolResult:
+        require_usable("pattern", arguments["pattern"])
         path = absolute_path(arguments.get("path", "."), context)
         name, limit = shown_path(path, context), arguments.get("limit", _LIMIT)
         stop = threading.Event()
@@ -69,9 +70,9 @@ def _find(
 
 def _matches(path: Path, pattern: str, is_private: Callable[[Path], bool], stop: threading.Event) -> Iterator[str]:
     folders_only = pattern.endswith("/")
-    regex = name_or_path_regex(pattern.rstrip("/"))
+    fits = find_glob(pattern.rstrip("/"))
     for found in walk(path):
         if stop.is_set():
             return
-        if regex.fullmatch(found.path) and (found.is_folder or not folders_only) and not is_private(path / found.path):
+        if fits(found.path) and (found.is_folder or not folders_only) and not is_private(path / found.path):
             yield clean_name(found.path) + ("/" if found.is_folder else "")

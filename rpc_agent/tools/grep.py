@@ -16,11 +16,12 @@ from rpc_agent.conversation.tool_spec import ToolSpec
 from rpc_agent.tools.base import ToolContext, ToolResult, text_result
 from rpc_agent.tools.failure import ToolFailure
 from rpc_agent.tools.function_tool import FunctionTool, object_schema
-from rpc_agent.tools.globs import name_or_path_regex
+from rpc_agent.tools.globs import find_glob
 from rpc_agent.tools.grep_text import hit_lines
 from rpc_agent.tools.grep_worker import Question
 from rpc_agent.tools.listing import listing_text
-from rpc_agent.tools.paths import absolute_path, shown_path
+from rpc_agent.tools.paths import absolute_path, require_usable, shown_path
+from rpc_agent.tools.regular_file import open_regular
 from rpc_agent.tools.search_process import Hit, PatternRefused, SearchProcess
 from rpc_agent.tools.walk import in_repository
 
@@ -116,6 +117,8 @@ def grep_tool(is_private: Callable[[Path], bool], *, programs: str = os.path.dir
 
 
 def _question(arguments: Mapping[str, Any], path: Path) -> Question:
+    require_usable("pattern", arguments["pattern"])
+    require_usable("glob", arguments.get("glob", ""))
     if "\n" in arguments["pattern"]:
         raise ToolFailure(
             "The pattern holds a line end, but lines are searched one by one. Search for one of its lines."
@@ -145,7 +148,7 @@ def _search(search: _Search, process: SearchProcess) -> list[Hit]:
     path = Path(search.question.path)
     if not path.exists():
         raise ToolFailure(f"There is no file or folder {path}.")
-    if path.is_file() and _is_binary(path):
+    if not path.is_dir() and _is_binary(path):
         raise ToolFailure(f"{path} is a binary file, which is not searched. Use bash: strings, grep -a.")
     refusal = ""
     for command in _commands(search):
@@ -159,7 +162,7 @@ def _search(search: _Search, process: SearchProcess) -> list[Hit]:
 
 def _wanted(hits: Iterable[Hit], root: Path, search: _Search) -> list[Hit]:
     """One more hit than the limit at most, so that more is known to be there."""
-    fits = name_or_path_regex(search.glob).fullmatch if search.glob else None
+    fits = find_glob(search.glob) if search.glob else None
     wanted: list[Hit] = []
     for hit in hits:
         path = Path(hit.path)
@@ -203,6 +206,8 @@ def _ripgrep_options(search: _Search) -> Iterator[str]:
 
 
 def _is_binary(path: Path) -> bool:
-    with open(path, "rb") as file:
-        start = file.read(8192)
+    """Raises ToolFailure for what is no file: a pipe or a device would be searched without an end."""
+    with open_regular(path) as file:
+        # None is the answer of a file of the system that has nothing to tell yet.
+        start = file.read(8192) or b""
     return b"\0" in start and not start.startswith((b"\xff\xfe", b"\xfe\xff"))

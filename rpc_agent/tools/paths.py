@@ -12,11 +12,23 @@ from rpc_agent.tools.failure import ToolFailure
 
 def absolute_path(text: str, context: ToolContext) -> Path:
     """Relative paths start at the working directory, `~` is the user's home; links are not followed yet."""
-    if "\0" in text:
-        raise ToolFailure("The path holds a NUL character, which no file name can have.")
+    require_usable("path", text)
     if text == "~" or text.startswith(("~/", "~\\")):
         return _home(context.environment) / text[2:]
     return context.cwd / text
+
+
+def require_usable(what: str, text: str) -> None:
+    """Raises ToolFailure for text that the system takes neither as a file's name nor as a program's argument."""
+    if "\0" in text:
+        raise ToolFailure(f"The {what} holds a NUL character, which the system cannot be given. Leave it out.")
+    try:
+        os.fsencode(text)
+    except UnicodeEncodeError as error:
+        half = f"U+{ord(text[error.start]):04X}"
+        raise ToolFailure(
+            f"The {what} holds {half}, half of a character, which the system cannot be given. Write all of it."
+        ) from error
 
 
 def real_path(path: Path) -> Path:

@@ -76,7 +76,7 @@ def read_tool() -> FunctionTool:
 def _read(path: Path, name: str, offset: int, limit: int) -> ToolResult:
     try:
         with open_regular(path) as file:
-            start = file.read(8192)
+            start = _first_bytes(file, name)
             file.seek(0)
             if mime_type := _image_type(start):
                 return _image(file, name, mime_type)
@@ -88,6 +88,14 @@ def _read(path: Path, name: str, offset: int, limit: int) -> ToolResult:
             return _text(_window(file, encoding, offset, min(limit, MAX_LINES)), name, offset)
     except OSError as error:
         raise ToolFailure(f"{name} cannot be read: {failure_text(error)}.") from error
+
+
+def _first_bytes(file: BinaryIO, name: str) -> bytes:
+    start: bytes | None = file.read(8192)
+    if start is None:
+        # Opened so as not to wait, some files of the system (a log of the kernel) answer so until more is written.
+        raise ToolFailure(f"{name} has nothing to read now. Try again later, or wait for it with bash: timeout 5 head.")
+    return start
 
 
 def _image_type(start: bytes) -> str | None:
@@ -129,7 +137,8 @@ def _window(file: BinaryIO, encoding: str, offset: int, limit: int) -> _Window:
     kept: list[str] = []
     room, newlines, last, bytes_read = MAX_BYTES + 1, 0, "\n", 0
     while True:
-        block = file.read(_BLOCK_BYTES)
+        # None is "nothing more by now": what there was is the answer.
+        block = file.read(_BLOCK_BYTES) or b""
         text = decoder.decode(block, not block)
         if text:
             part = _lines_between(text, offset - 1 - newlines, offset - 1 - newlines + limit)[:room]

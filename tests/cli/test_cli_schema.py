@@ -15,6 +15,7 @@ from rpc_agent.protocol.export import render
         (["--format", "openrpc"], "openrpc.json"),
         (["--format", "jsonschema"], "schema.json"),
         (["--format", "typescript"], "types.ts"),
+        (["typescript"], "types.ts"),
     ],
 )
 def test_the_contract_is_printed_as_it_is_published(arguments: list[str], file: str) -> None:

@@ -152,7 +152,6 @@ def test_no_existing_file_is_written_over(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "code", "told"),
     [
-        ([], 2, "COMMAND"),
         (["export", "x", "--format", "pdf"], 2, "pdf"),
         (["list", "--limit", "0"], 2, "limit"),
         (["show", "nobody"], 1, "sessions list --all"),

@@ -75,7 +75,7 @@ def test_each_command_explains_its_options(command: str) -> None:
 def test_a_wrong_command_line_exits_with_two(arguments: list[str]) -> None:
     done = start(*arguments)
     assert (done.returncode, done.stdout) == (2, "")
-    assert "usage: rpc-agent" in done.stderr
+    assert f"Try: rpc-agent {arguments[0]} --help" in done.stderr
 
 
 def test_an_empty_prompt_is_refused_before_a_server_is_started() -> None:

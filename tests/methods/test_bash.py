@@ -1,9 +1,11 @@
 """bash and abort_bash: commands of the user, shown to the model without cutting its turns apart."""
 
+import sys
 from pathlib import Path
 
 import pytest
 
+from rpc_agent.rpc.errors import RpcError
 from tests.support.agent_server import Home, serving
 
 pytestmark = pytest.mark.anyio
@@ -75,6 +77,39 @@ async def test_a_timeout_ends_it(tmp_path: Path) -> None:
     async with serving(home) as client:
         result = await client.request("bash", {"command": "sleep 300", "timeout": 0.1})
         assert (result["exitCode"], result["cancelled"]) == (None, True)
+
+
+def named(refusal: RpcError) -> tuple[int, str, list[str]]:
+    """The code, the reason, and the fields that are to blame."""
+    data = refusal.data or {}
+    return refusal.code, data["reason"], [error["path"] for error in data["errors"]]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="limits of POSIX")
+async def test_a_command_that_cannot_be_started_is_refused_by_name_and_leaves_no_record(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    async with serving(home) as client:
+        for command, said in (("echo \0", "NUL"), (": " + "x" * 3_000_000, "Put it into a file")):
+            with pytest.raises(RpcError, match=said) as refusal:
+                await client.request("bash", {"command": command})
+            assert named(refusal.value) == (-32602, "invalidParams", ["command"])
+        home.project.rmdir()
+        with pytest.raises(RpcError, match="project: No such file or directory") as refusal:
+            await client.request("bash", {"command": "true"})
+        assert named(refusal.value) == (-32602, "invalidParams", ["cwd"])
+        home.project.mkdir()
+        await client.request("bash", {"command": "true"})
+        assert [m["command"] for m in (await client.request("get_messages"))["messages"]] == ["true"]
+
+
+@pytest.mark.parametrize("shell", ["/no/such/shell"])
+async def test_a_shell_that_cannot_be_started_names_its_setting(tmp_path: Path, shell: str) -> None:
+    home = Home(tmp_path)
+    home.settings(shell={"path": shell})
+    async with serving(home) as client:
+        with pytest.raises(RpcError, match=r"shell\.path") as refusal:
+            await client.request("bash", {"command": "true"})
+        assert named(refusal.value) == (-32602, "invalidParams", ["shell.path"])
 
 
 async def test_abort_leaves_the_users_own_command_alone(tmp_path: Path) -> None:

@@ -23,6 +23,9 @@ async def test_what_was_sent_after_a_number_is_sent_again(tmp_path: Path) -> Non
         assert some["events"] == sent[3:5]
         none = await client.request("get_events", {"since": len(sent)})
         assert (none["events"], none["truncated"]) == ([], False)
+        # A number that was never given is from another stream: whoever asks with it must read anew.
+        future = await client.request("get_events", {"since": len(sent) + 1})
+        assert (future["events"], future["truncated"]) == ([], True)
 
 
 async def test_another_life_of_the_session_has_nothing_to_replay(tmp_path: Path) -> None:

@@ -116,7 +116,8 @@ async def test_a_limit_that_a_refusal_states_is_learned_and_told(tmp_path: Path)
         await client.request("prompt", {"message": "three", "wait": True})
         warning = next(n.params for n in client.notifications if n.method == "context_warning")
         assert (warning["kind"], warning["limit"]) == ("limitLearned", 50_000)
-        assert (await client.request("get_state"))["contextUsage"]["contextWindow"] == 50_000
+        state = await client.request("get_state")
+        assert (state["contextUsage"]["contextWindow"], state["model"]["effectiveContextWindow"]) == (50_000, 50_000)
 
 
 async def test_input_that_was_cut_without_a_word_is_noticed_once(tmp_path: Path) -> None:

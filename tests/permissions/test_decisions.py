@@ -141,7 +141,9 @@ def test_a_refusal_says_how_to_allow_it():
     assert isinstance(refusal, Refuse)
     for way in ("write was not run", "--permissions allow", "set_permissions", "settings.json"):
         assert way in refusal.reason
-    assert "--permissions allow" in unanswered(bash("ls")).reason
+    nobody, no_answer = (unanswered(bash("ls"), was_asked=asked).reason for asked in (False, True))
+    assert "nobody could be asked" in nobody and "no answer that could be used" in no_answer
+    assert all("--permissions allow" in reason for reason in (nobody, no_answer))
 
 
 def test_a_denial_names_its_rule():

@@ -24,11 +24,23 @@ BEFORE = [
     "message_start", "entry_appended", "message_end", "context_usage_changed", "turn_end", "agent_end",
 ]  # fmt: skip
 COMPACTED = ["compaction_start", "entry_appended", "compaction_end", "context_usage_changed"]
+SUMMARY_RETRY = [
+    "summarization_retry_scheduled", "summarization_retry_attempt_start", "summarization_retry_finished",
+]  # fmt: skip
 ANSWERED = [
     "agent_start", "turn_start", "message_start", "entry_appended", "message_end",
     "message_start", "entry_appended", "message_end", "context_usage_changed", "turn_end", "agent_end", "agent_settled",
 ]  # fmt: skip
 """The first message is the system message that offers `history` from the first compaction on."""
+
+FIRST = [*BEFORE[:2], *BEFORE[2:5], *BEFORE[2:]]
+"""The very first message of a session comes behind the system message."""
+HEAVY_LEFT_OUT = ["entry_appended", "entry_appended"]
+"""The refused answer and the pictures, each left out by an edit."""
+AGAIN = [
+    "agent_start", "turn_start", "message_start", "entry_appended", "message_end", "context_usage_changed",
+    "turn_end", "agent_end", "agent_settled",
+]  # fmt: skip
 
 
 def home_for(tmp_path: Path, service: ChatServer) -> Home:
@@ -140,7 +152,13 @@ def test_when_the_summary_cannot_be_had_the_session_stays_usable(tmp_path: Path,
         ) as service,
         serve_process(home_for(tmp_path, service)) as server,
     ):
-        third_question(server)
+        result, heard = third_question(server)
+        # The summary is tried twice, then the words themselves stand in for it, and the question is asked once more.
+        recovery = [*BEFORE, "entry_appended", COMPACTED[0], *SUMMARY_RETRY, *COMPACTED[1:]]
+        assert methods(heard)[: len(recovery)] == recovery
+        assert methods(heard)[-1] == "agent_settled"
+        assert methods(heard).count("agent_settled") == methods(heard).count("compaction_end") == 1
+        assert result["stopReason"] in ("stop", "error")
         server.request(10, "prompt", {"message": "four", "wait": True})
         assert server.answer(10)["stopReason"] in ("stop", "error")
         server.request(11, "get_state")
@@ -173,7 +191,10 @@ def test_a_request_too_large_in_bytes_loses_its_pictures_and_is_sent_once_more(t
         home.models(models["providers"])
         with serve_process(home) as server:
             server.request(1, "prompt", {"message": "look", "images": [image], "wait": True})
-            assert server.answer(1)["text"] == "seen"
+            heard = []
+            while (message := server.receive()).get("id") != 1:
+                heard.append(message)
+            assert (message["result"]["text"], methods(heard)) == ("seen", [*FIRST, *HEAVY_LEFT_OUT, *AGAIN])
             server.request(2, "prompt", {"message": "again", "wait": True})
             assert server.answer(2)["stopReason"] == "error", "nothing heavy is left, so it is not sent again"
         assert "QQ==" in str(service.requests[0]["messages"])

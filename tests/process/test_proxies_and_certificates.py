@@ -1,13 +1,18 @@
 """Proxies and certificate authorities, named in the environment as users of httpx expect."""
 
+import shutil
 import socketserver
+import ssl
+import subprocess
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from tests.support.agent_server import Home
+import pytest
+
+from tests.support.agent_server import PATIENCE, Home
 from tests.support.chat_server import serve_in_thread, text_reply
 from tests.support.serve_process import serve_process
 
@@ -67,3 +72,46 @@ def test_no_proxy_names_hosts_that_are_asked_directly(tmp_path: Path) -> None:
     with serve_in_thread([text_reply("directly")]) as service:
         home = home_for(tmp_path, service.base_url)
         assert asked(home, HTTP_PROXY="http://127.0.0.1:9", NO_PROXY="127.0.0.1")["text"] == "directly"
+
+
+@contextmanager
+def tls_service(folder: Path) -> Iterator[tuple[str, Path]]:
+    """A service whose certificate only its own authority's file vouches for: its address and that file."""
+    certificate, key = folder / "ca.pem", folder / "key.pem"
+    subprocess.run(
+        ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=127.0.0.1",
+         "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", str(key), "-out", str(certificate)],
+        check=True, capture_output=True, timeout=PATIENCE,
+    )  # fmt: skip
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certificate, key)
+    body = text_reply("over TLS").body
+    head = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ncontent-length: %d\r\n\r\n" % len(body)
+
+    class Handler(socketserver.BaseRequestHandler):
+        def handle(self) -> None:
+            try:
+                with context.wrap_socket(self.request, server_side=True) as connection:
+                    connection.recv(65_536)
+                    connection.sendall(head + body)
+                    connection.recv(1)
+            except OSError:
+                """A client that does not trust us ends the handshake."""
+
+    with socketserver.ThreadingTCPServer(("127.0.0.1", 0), Handler) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        try:
+            yield f"https://127.0.0.1:{server.server_address[1]}/v1", certificate
+        finally:
+            server.shutdown()
+            thread.join(10)
+
+
+@pytest.mark.skipif(shutil.which("openssl") is None, reason="openssl makes the certificate")
+def test_an_authority_of_the_users_own_is_trusted_when_named(tmp_path: Path) -> None:
+    with tls_service(tmp_path) as (address, authority):
+        home = home_for(tmp_path, address)
+        refused, trusted = asked(home), asked(home, SSL_CERT_FILE=str(authority))
+    assert (refused["stopReason"], "certificate" in str(refused)) == ("error", True)
+    assert trusted["text"] == "over TLS"

@@ -28,6 +28,10 @@ def sleeper(home: Home) -> None:
 def start_sleeping(server: ServeProcess, home: Home, *, wait: bool = False) -> int:
     server.request(1, "prompt", {"message": "sleep", "wait": wait})
     server.until(method="tool_execution_start")
+    return wait_for_pid(home)
+
+
+def wait_for_pid(home: Home) -> int:
     file, deadline = home.project / "pid", time.monotonic() + PATIENCE
     while not (file.exists() and file.read_text().strip()):
         assert time.monotonic() < deadline
@@ -89,7 +93,7 @@ def test_a_client_may_want_the_end_of_input_to_stop_everything(tmp_path: Path) -
 
 
 @posix_only
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
 def test_a_signal_stops_everything_answers_and_exits(tmp_path: Path, number: int) -> None:
     home = Home(tmp_path)
     sleeper(home)
@@ -97,6 +101,59 @@ def test_a_signal_stops_everything_answers_and_exits(tmp_path: Path, number: int
         child = start_sleeping(server, home, wait=True)
         check_end(server, home, child, lambda: os.kill(server.process.pid, number))
         assert server.answer(1)["stopReason"] == "aborted"
+
+
+@posix_only
+def test_a_client_that_wants_the_end_of_input_to_stop_everything_means_its_own_commands_too(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    with serve_process(home) as server:
+        server.request(0, "initialize", {"protocolVersion": 1, "capabilities": {"abortOnEof": True}})
+        server.request(1, "bash", {"command": "echo ready > ready; sleep 300 & echo $! > pid; wait"})
+        child = wait_for_pid(home)
+        server.close_stdin()
+        assert server.answer(1)["cancelled"] is True
+        assert server.wait(PROMISED_SECONDS) == 0
+        assert not is_alive(child)
+
+
+@posix_only
+def test_the_end_of_input_stops_what_is_still_in_line(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    home.script({"text": "never", "hang": True})
+    with serve_process(home) as server:
+        server.request(1, "new_session")
+        server.request(2, "prompt", {"message": "x", "wait": True})
+        server.request(3, "initialize", {"protocolVersion": 1, "capabilities": {"abortOnEof": True}})
+        server.close_stdin()
+        answered = {message["id"] for message in iter(server.receive, None) if "id" in message}
+        assert answered == {1, 2, 3}
+        assert server.wait(PROMISED_SECONDS) == 0
+
+
+@posix_only
+@pytest.mark.parametrize("after_requests", [1, 50])
+def test_what_was_read_before_a_signal_is_answered(tmp_path: Path, after_requests: int) -> None:
+    home = Home(tmp_path)
+    with serve_process(home) as server:
+        # The first is answered at once, and shows that the rest, which came with it, has been read too.
+        batch = [{"jsonrpc": "2.0", "id": id, "method": "get_state"} for id in range(2, 300)]
+        requests = [{"jsonrpc": "2.0", "id": 1, "method": "ping"}, *batch]
+        server.send_bytes(b"\n".join(json.dumps(request).encode() for request in requests))
+        for id in range(1, after_requests + 1):
+            server.until(id=id)
+        os.kill(server.process.pid, signal.SIGTERM)
+        answered = [message["id"] for message in iter(server.receive, None) if "id" in message]
+        assert sorted(answered) == list(range(after_requests + 1, 300))
+        assert server.wait() == 0
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device that is always full")
+def test_a_trace_that_cannot_be_written_ends_the_trace_only(tmp_path: Path) -> None:
+    with serve_process(Home(tmp_path), "--trace", "/dev/full") as server:
+        server.request(1, "ping")
+        server.answer(1)
+        assert server.finish() == 0
+        assert "the trace ends here" in server.stderr
 
 
 @posix_only

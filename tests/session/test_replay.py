@@ -1,10 +1,14 @@
 """Damage in a session file: every complete entry comes out, and each damage is reported once."""
 
+import json
+from typing import Any
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rpc_agent.errors import SessionUnreadable
+from rpc_agent.session import line_reader
 from rpc_agent.session.replay import LoadedSession, read_session
 from tests.support.sessions import HEADER, CountingIdentity, line, raw_entry, session_bytes
 
@@ -151,6 +155,27 @@ def test_a_glued_entry_is_found_whatever_field_it_begins_with() -> None:
     assert found(session_bytes(A) + line(B)[:-1] + line(sorted_entry)) == (["a", "b", "c"], [("joinedLine", 3)])
     torn = line(raw_entry("t", "b"))[:-20]
     assert found(session_bytes(A, B) + torn + line(sorted_entry)) == (["a", "b", "c"], [("gluedLine", 4)])
+
+
+@pytest.mark.parametrize("noise", ['{"a":', '{"a":1,', '{"type":"a","id":', '[{"type":"x",'])
+def test_a_record_behind_much_that_is_open_is_found_without_reading_all_of_it_over_and_over(
+    noise: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    costs: list[int] = []
+
+    class Counting(json.JSONDecoder):
+        def raw_decode(self, s: str, idx: int = 0) -> tuple[Any, int]:
+            try:
+                value, end = super().raw_decode(s, idx)
+            except (ValueError, RecursionError) as error:
+                costs.append(getattr(error, "pos", len(s)))
+                raise
+            return value, end
+
+    monkeypatch.setattr(line_reader, "decoder", Counting)
+    text = (noise * 20_000).encode()
+    assert found(session_bytes(A, B) + text + line(C)) == (["a", "b", "c"], [("gluedLine", 4)])
+    assert sum(costs) < 200 * len(text), "a fixed number of times the length, whatever the length"
 
 
 def test_damage_behind_an_orphan_is_no_reason_to_bridge_it() -> None:

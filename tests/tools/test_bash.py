@@ -9,7 +9,7 @@ import pytest
 
 from rpc_agent.conversation.blocks import blocks_text
 from rpc_agent.tools.base import ToolResult, error_result, text_result
-from rpc_agent.tools.command import run_command
+from rpc_agent.tools.command import CommandNotStarted, run_command
 from rpc_agent.tools.failure import ToolFailure
 from tests.support.processes import living, needs_proc, new_tag
 from tests.support.tools import Workbench
@@ -180,9 +180,36 @@ async def test_many_commands_at_once_keep_their_outputs_apart(bench: Workbench):
 
 async def test_a_command_that_cannot_be_started_is_an_error(bench: Workbench, tmp_path: Path):
     assert "NUL" in await bench.error("bash", command="echo \0")
+    assert "U+D800" in await bench.error("bash", command="echo \ud800")
     assert "Argument list too long" in await bench.error("bash", command=": " + "x" * 3_000_000)
     bench.cwd = tmp_path / "missing"
     assert "missing: No such file or directory" in await bench.error("bash", command="true")
+
+
+async def test_what_kept_a_command_from_starting_is_named(tmp_path: Path):
+    (tmp_path / "file").touch()
+    faults = {}
+    for name, command, cwd, shell in (
+        ("a NUL", "echo \0", tmp_path, None),
+        ("half a character", "echo \ud800", tmp_path, None),
+        ("too long", ": " + "x" * 3_000_000, tmp_path, None),
+        ("no folder", "true", tmp_path / "missing", None),
+        ("a file for a folder", "true", tmp_path / "file", None),
+        ("no shell", "true", tmp_path, str(tmp_path / "no-shell")),
+        ("a NUL in the shell", "true", tmp_path, "/bin/\0sh"),
+    ):
+        with pytest.raises(CommandNotStarted) as refusal:
+            await run_command(command, cwd=cwd, environment={}, shell=shell)
+        faults[name] = refusal.value.fault
+    assert faults == {
+        "a NUL": "command",
+        "half a character": "command",
+        "too long": "command",
+        "no folder": "cwd",
+        "a file for a folder": "cwd",
+        "no shell": "shell.path",
+        "a NUL in the shell": "shell.path",
+    }
 
 
 async def test_another_shell_may_run_the_commands(tmp_path: Path):

@@ -8,7 +8,7 @@ import anyio
 import anyio.lowlevel
 import pytest
 
-from rpc_agent.conversation.blocks import text_block
+from rpc_agent.conversation.blocks import blocks_text, text_block
 from rpc_agent.tools.base import ToolResult, error_result, text_result
 from rpc_agent.tools.path_locks import PathLocks
 from tests.support.tools import Workbench, make_tree
@@ -16,6 +16,16 @@ from tests.support.tools import Workbench, make_tree
 pytestmark = pytest.mark.anyio
 
 PNG = b"\x89PNG\r\n\x1a\n" + b"\0" * 20
+
+
+def _opens(path: str) -> bool:
+    try:
+        os.close(os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0)))
+    except OSError:
+        return False
+    return True
+
+
 posix_only = pytest.mark.skipif(sys.platform == "win32", reason="pipes and links of POSIX")
 
 
@@ -109,6 +119,14 @@ async def test_read_does_not_wait_for_a_pipe_or_a_device(bench: Workbench):
     with anyio.fail_after(10):
         assert "not a regular file" in await bench.error("read", path="pipe")
         assert "not a regular file" in await bench.error("read", path="/dev/zero")
+
+
+@pytest.mark.skipif(not _opens("/proc/kmsg"), reason="only root reads the kernel's log")
+async def test_read_of_a_file_that_has_no_more_by_now_ends(bench: Workbench):
+    # What was there is taken by the first; for the second nothing is left, unless the kernel is talkative.
+    with anyio.fail_after(10):
+        answers = [blocks_text((await bench.run("read", path="/proc/kmsg")).content) for _ in range(2)]
+    assert [answer for answer in answers if "failed inside" in answer] == []
 
 
 async def test_write_makes_folders_and_replaces_files(bench: Workbench):

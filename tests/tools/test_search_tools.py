@@ -151,6 +151,23 @@ async def test_grep_refuses_what_cannot_be_searched(bench: Workbench):
     assert "is a binary file" in await bench.error("grep", pattern="a", path="binary")
 
 
+async def test_a_search_refuses_what_no_program_can_be_given(bench: Workbench):
+    for bad, named in (("\0", "a NUL"), ("\ud800", "U+D800")):
+        assert f"The pattern holds {named}" in await bench.error("grep", pattern=bad)
+        assert "The glob holds" in await bench.error("grep", pattern="a", glob=bad)
+        assert "The path holds" in await bench.error("grep", pattern="a", path=bad)
+        assert "The pattern holds" in await bench.error("find", pattern=bad)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="pipes and devices as files")
+async def test_grep_does_not_wait_for_a_pipe_or_a_device(bench: Workbench):
+    os.mkfifo(bench.cwd / "pipe")
+    (bench.cwd / "endless").symlink_to("/dev/zero")
+    for path in ("pipe", "endless", "/dev/zero"):
+        with anyio.fail_after(10):
+            assert "not a regular file" in await bench.error("grep", pattern="a", path=path)
+
+
 async def test_a_regular_expression_that_never_ends_can_be_cancelled(bench: Workbench):
     make_tree(bench.cwd, {"evil": "a" * 60 + "\n"})
     bench.registry = ToolRegistry([grep_tool(lambda path: False, programs="")])

@@ -8,6 +8,7 @@ import asyncio
 import contextlib
 import os
 import queue
+import shutil
 import signal
 import subprocess
 import sys
@@ -190,7 +191,7 @@ def _start(
 ) -> "subprocess.Popen[bytes]":
     try:
         return subprocess.Popen(
-            list(command),
+            _found(command, env),
             cwd=cwd,
             env=None if env is None else dict(env),
             stdin=subprocess.PIPE,
@@ -205,6 +206,15 @@ def _start(
         raise CannotStart(
             f"could not start {' '.join(command)!r}{where}: {error}. Is it installed and on PATH?"
         ) from error
+
+
+def _found(command: Sequence[str], env: Mapping[str, str] | None) -> list[str]:
+    """The command; an `rpc-agent` that is not on PATH is the one installed beside this Python, if there is one."""
+    name = command[0]
+    if name != "rpc-agent" or shutil.which(name, path=(os.environ if env is None else env).get("PATH")):
+        return list(command)
+    beside = shutil.which(name, path=str(Path(sys.executable).parent))
+    return [beside or name, *command[1:]]
 
 
 def _windows_flags() -> int:

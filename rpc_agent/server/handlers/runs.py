@@ -3,6 +3,7 @@
 from typing import Any
 
 from rpc_agent.conversation.blocks import ImageBlock, UserBlock, text_block
+from rpc_agent.errors import InvalidValue
 from rpc_agent.protocol.runs import BashParams, EnabledParams, MessageParams, PromptParams, SetQueueModeParams
 from rpc_agent.protocol.wire_model import SessionParams
 from rpc_agent.rpc.errors import request_cancelled
@@ -137,7 +138,12 @@ async def wait_for_idle(request: Request, params: SessionParams) -> Result:
 
 
 def user_content(params: MessageParams) -> str | list[UserBlock]:
-    """The message as it is stored: a string where it is one, else blocks, images behind the text."""
+    """The message as it is stored: a string where it is one, else blocks, images behind the text.
+
+    Raises InvalidValue for a message without a word or an image.
+    """
+    if not _says_something(params):
+        raise InvalidValue("message", "is empty; give it a text or an image")
     images: list[UserBlock] = [_image(image) for image in params.images or ()]
     if isinstance(params.message, str):
         return [text_block(params.message), *images] if images else params.message
@@ -145,6 +151,14 @@ def user_content(params: MessageParams) -> str | list[UserBlock]:
         text_block(block.text) if block.type == "text" else _image(block) for block in params.message
     ]
     return [*blocks, *images]
+
+
+def _says_something(params: MessageParams) -> bool:
+    if params.images:
+        return True
+    if isinstance(params.message, str):
+        return bool(params.message.strip())
+    return any(block.type != "text" or block.text.strip() for block in params.message)
 
 
 def _image(image: Any) -> ImageBlock:

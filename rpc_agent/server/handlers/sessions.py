@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from rpc_agent.errors import InvalidValue
+from rpc_agent.platform.given_paths import absolute_path, resolved_path
 from rpc_agent.protocol.history import ExportSessionParams, GetEventsParams
 from rpc_agent.protocol.sessions import (
     DeleteSessionParams,
@@ -24,6 +25,7 @@ from rpc_agent.server.states import state_to_wire
 from rpc_agent.server.statistics import stats_to_wire
 from rpc_agent.session.warnings import SessionWarning
 from rpc_agent.storage.listing import DEFAULT_PAGE, SessionSummary
+from rpc_agent.storage.session_file import storage_errors
 
 
 async def new_session(connection: Connection, params: NewSessionParams, call: Call) -> Result:
@@ -55,12 +57,14 @@ async def open_session(connection: Connection, params: OpenSessionParams, call: 
 async def list_sessions(connection: Connection, params: ListSessionsParams, call: Call) -> Result:
     registry = connection.registry
     cwd = registry.working_directory(None if params.cwd is None else Path(params.cwd))
-    page = registry.directory(cwd).list(
-        cwd=None if params.all else str(cwd),
-        query=params.query or "",
-        cursor=params.cursor,
-        limit=params.limit or DEFAULT_PAGE,
-    )
+    directory = registry.directory(cwd)
+    with storage_errors(directory.root):
+        page = directory.list(
+            cwd=None if params.all else str(cwd),
+            query=params.query or "",
+            cursor=params.cursor,
+            limit=params.limit or DEFAULT_PAGE,
+        )
     cursor = {} if page.next_cursor is None else {"nextCursor": page.next_cursor}
     return {"sessions": [_listing(summary) for summary in page.sessions], **cursor}
 
@@ -74,7 +78,7 @@ async def delete_session(connection: Connection, params: DeleteSessionParams, ca
     else:
         # A close asked for just before may still hold the file, as for open_session.
         await registry.closed()
-        path = Path(params.path)
+        path = resolved_path("path", params.path)
         found = registry.find_open(path)
         if found is None:
             return {"sessionId": registry.directory().delete(path)}
@@ -119,17 +123,13 @@ async def get_session_stats(request: Request, params: SessionParams) -> Result:
 
 
 async def export(request: Request, params: ExportSessionParams) -> Result:
+    cwd = request.session.parts.cwd
+    path = None if params.output_path is None else absolute_path("outputPath", params.output_path, cwd)
     data = await export_session(request.session.log.store, params.format)
-    if params.output_path is None:
+    if path is None:
         return {"text": data.decode("utf-8", "replace")}
-    path = _place(request.session.parts.cwd, params.output_path)
     await write_export(path, data)
     return {"path": str(path)}
-
-
-def _place(cwd: Path, written: str) -> Path:
-    """A relative path is relative to the session's working directory."""
-    return cwd / Path(written).expanduser()
 
 
 async def get_events(request: Request, params: GetEventsParams) -> Result:
@@ -157,10 +157,11 @@ def _wanted_path(connection: Connection, params: OpenSessionParams, cwd: Path | 
     if params.path is not None:
         return Path(params.path)
     directory = connection.registry.directory(cwd)
-    if params.id is not None:
-        return directory.find(params.id)
-    if params.latest:
-        return directory.latest(str(connection.registry.working_directory(cwd)))
+    with storage_errors(directory.root):
+        if params.id is not None:
+            return directory.find(params.id)
+        if params.latest:
+            return directory.latest(str(connection.registry.working_directory(cwd)))
     raise InvalidValue("path", "give one of path, id, or latest: true")
 
 

@@ -1,0 +1,181 @@
+"""What a person is told about a command line, a folder or an output that is wrong: one sentence, and no traceback."""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from rpc_agent_client import RpcError
+
+from rpc_agent.__main__ import main
+from rpc_agent.cli.advice import explain
+from rpc_agent.cli.arguments import program
+from rpc_agent.cli.doctor import examine
+
+SECONDS = 60
+COMMAND = [sys.executable, "-m", "rpc_agent"]
+not_on_windows = pytest.mark.skipif(sys.platform == "win32", reason="a POSIX way of going wrong")
+
+
+def wrong(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> str:
+    with pytest.raises(SystemExit) as left:
+        main(arguments)
+    told = capsys.readouterr().err
+    assert left.value.code == 2
+    assert told.count("\n") == 1, told
+    return told
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["run", "what", "is", "here"], "rpc-agent run: only one text is asked; put it in quotes"),
+        (["run", "--modle", "x", "hi"], "there is no option --modle; did you mean --model?"),
+        (["run", "--modle=x", "hi"], "there is no option --modle; did you mean --model?"),
+        (["run", "--xyzzy", "hi"], "there is no option --xyzzy. Try: rpc-agent run --help"),
+        (["sessions", "list", "--al"], "there is no option --al; did you mean --all?"),
+        (["doctor", "please"], "nothing is known of 'please'"),
+        (["run", "--thinking", "hard", "hi"], "rpc-agent run: argument --thinking: invalid choice: 'hard'"),
+        (["run", "--permissions=root", "hi"], "argument --permissions: invalid choice: 'root'"),
+        (["chat", "--log-level", "loud"], "rpc-agent chat: argument --log-level: invalid choice: 'loud'"),
+    ],
+)
+def test_a_wrong_command_line_is_one_line(arguments: list[str], told: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert told in wrong(arguments, capsys)
+
+
+@pytest.mark.parametrize(
+    ("message", "advice"),
+    [
+        (
+            "/c/settings.json: defaultThinkingLevel: must be one of off",
+            ["Correct that field in the file, or take it out."],
+        ),
+        ("/c/models.json: providers: must be an object", ["Correct that field in the file, or take it out."]),
+        ("cwd: /x is not a directory", ["Give a folder that exists."]),
+        ("message: must be a string", []),
+    ],
+)
+def test_a_refused_value_is_told_how_to_correct_it(message: str, advice: list[str]) -> None:
+    assert explain(RpcError(-32602, message, {"reason": "invalidParams"})) == [message, *advice]
+
+
+def test_only_an_unknown_method_is_a_matter_of_versions() -> None:
+    assert "versions" in explain(RpcError(-32601, "no", {"reason": "methodNotFound"}))[1]
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "advice"),
+    [("--model", "gpt", "Give it as --model provider/id"), ("--cwd", "not-there", "Give a folder that exists.")],
+)
+def test_run_tells_how_to_correct_an_option(tmp_path: Path, option: str, value: str, advice: str) -> None:
+    done = run_in(tmp_path, "run", option, value, "hi")
+    assert done.returncode == 1
+    assert advice in done.stderr
+
+
+def run_in(folder: Path, *arguments: str, stdout: int = subprocess.PIPE) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run(
+        [*COMMAND, *arguments],
+        cwd=folder,
+        stdin=subprocess.DEVNULL,
+        stdout=stdout,
+        stderr=subprocess.PIPE,
+        text=True,
+        encoding="utf-8",
+        timeout=SECONDS,
+        check=False,
+    )
+
+
+@not_on_windows
+@pytest.mark.parametrize("command", [["run", "hi"], ["chat"], ["doctor"], ["models"], ["sessions", "list"]])
+def test_in_a_folder_that_was_deleted_one_sentence_is_told(tmp_path: Path, command: list[str]) -> None:
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    script = 'cd "$1" && rmdir "$1" && shift && exec "$@"'
+    done = subprocess.run(
+        ["sh", "-c", script, "sh", str(gone), *COMMAND, *command],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=SECONDS,
+        check=False,
+    )
+    assert done.returncode == 1
+    assert done.stderr.startswith("rpc-agent: the folder you are in no longer exists; cd somewhere"), done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full here")
+@pytest.mark.parametrize("command", [["schema"], ["run", "hi"]])
+def test_output_that_cannot_be_written_is_one_sentence(tmp_path: Path, command: list[str]) -> None:
+    with open("/dev/full", "wb") as full:
+        done = run_in(tmp_path, *command, stdout=full.fileno())
+    assert done.returncode == 1
+    assert f"rpc-agent {command[0]}: the output could not be written: No space left on device\n" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@not_on_windows
+def test_run_says_that_ctrl_c_stopped_it(tmp_path: Path) -> None:
+    environment = {**os.environ, "RPC_AGENT_OFFLINE_PACE_MS": "300"}
+    command = [*COMMAND, "run", "--model", "offline/offline", "hi"]
+    running = subprocess.Popen(
+        command, cwd=tmp_path, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True
+    )
+    assert running.stdout
+    assert running.stdout.read(1)
+    running.send_signal(signal.SIGINT)
+    _, told = running.communicate(timeout=SECONDS)
+    assert running.returncode == 130
+    assert told.decode().endswith("rpc-agent run: stopped\n")
+
+
+def test_sessions_alone_lists_them(tmp_path: Path) -> None:
+    for arguments in ([], ["--session-dir", str(tmp_path / "none")]):
+        done = run_in(tmp_path, "sessions", *arguments)
+        assert (done.returncode, done.stderr) == (0, "No session of this folder; try --all.\n")
+
+
+@not_on_windows
+def test_serve_at_a_terminal_tells_what_it_waits_for() -> None:
+    import pty  # noqa: PLC0415 - not on Windows
+
+    ours, theirs = pty.openpty()
+    running = subprocess.Popen([*COMMAND, "serve"], stdin=theirs, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    try:
+        assert running.stderr
+        told = running.stderr.readline().decode()
+        assert told == "This waits for JSON-RPC on stdin; to talk to the agent yourself: rpc-agent chat\n"
+    finally:
+        running.terminate()
+        running.communicate(timeout=SECONDS)
+        os.close(ours)
+        os.close(theirs)
+
+
+def test_doctor_sees_folders_that_cannot_be_made(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    environment = {
+        "RPC_AGENT_CONFIG_DIR": str(tmp_path / "file" / "config"),
+        "RPC_AGENT_SESSION_DIR": str(tmp_path / "file" / "sessions"),
+    }
+    bad = [finding.text for finding in examine(environment, tmp_path) if finding.kind == "bad"]
+    assert any("cannot be made one" in text for text in bad)
+    assert any("sessions cannot be written" in text for text in bad)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="/proc")
+def test_doctor_knows_that_proc_takes_no_sessions(tmp_path: Path) -> None:
+    environment = {"RPC_AGENT_CONFIG_DIR": str(tmp_path), "RPC_AGENT_SESSION_DIR": "/proc/nope"}
+    assert any(finding.kind == "bad" for finding in examine(environment, tmp_path))
+
+
+def test_the_name_that_is_told_to_be_typed_can_be_typed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    assert shutil.which(program().split(" -m ")[0]) is not None
