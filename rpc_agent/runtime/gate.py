@@ -40,9 +40,12 @@ class PermissionGate:
     async def refuse(self, tool: Tool, call: ToolCallBlock, cwd: Path) -> ToolResult | None:
         """None lets the call pass; else the result it gets instead, which says how to allow it."""
         try:
-            attempt = self._attempt(tool, call, cwd)
+            return await self._refuse(tool, call, cwd)
         except ToolFailure as failure:
             return error_result(f"{tool.spec.name} was not run. {failure}")
+
+    async def _refuse(self, tool: Tool, call: ToolCallBlock, cwd: Path) -> ToolResult | None:
+        attempt = self._attempt(tool, call, cwd)
         match decide(self._mode(), self._rules, attempt):
             case Allow():
                 return None

@@ -11,6 +11,7 @@ from rpc_agent.conversation.blocks import ToolCallBlock
 from rpc_agent.conversation.tool_spec import ToolSpec
 from rpc_agent.extensions.hooks import Block
 from rpc_agent.providers.assembly import invalid_arguments
+from rpc_agent.tools.arguments import fit_arguments
 from rpc_agent.tools.base import Editor, NoEditor, Tool, ToolContext, ToolResult, error_result
 from rpc_agent.tools.registry import ToolRegistry
 
@@ -87,7 +88,9 @@ class SessionToolbox:
         checked = await self._hooks.tool_call(call)
         if isinstance(checked, Block):
             return error_result(checked.reason)
-        # Behind the hooks: what is permitted must be what is done.
+        # Behind the hooks, and as the tool will be given them: what is permitted must be what is done. A path that is
+        # a number becomes a text for the tool, and would be none for the gate.
+        checked = {**checked, "arguments": fit_arguments(tool.spec.parameters, checked["arguments"]).value}
         refusal = await self._gate.refuse(tool, checked, self._cwd)
         if refusal is not None:
             return refusal

@@ -164,6 +164,25 @@ async def test_who_may_not_read_a_file_does_not_grep_it(tmp_path: Path) -> None:
     assert [end["result"]["content"][0]["text"] for end in ends] == ["a.txt:1: no secret\n", "(no line in .env fits)\n"]
 
 
+async def test_a_number_for_a_text_is_held_to_the_rules_as_the_text_it_becomes(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    for name in ("5", "7"):
+        (home.project / name).write_text("secret\n")
+    calls = [
+        {"name": "read", "arguments": {"path": 5}},
+        {"name": "write", "arguments": {"path": 7, "content": "x"}},
+        {"name": "bash", "arguments": {"command": 9}},
+    ]
+    home.script({"toolCalls": calls}, {"text": "done"})
+    denied = [{"tool": "*", "match": match, "action": "deny"} for match in ("**/5", "**/7", "9")]
+    home.settings(permissions={"mode": "allow", "rules": denied})
+    async with serving(home) as client:
+        await client.request("prompt", {"message": "go", "wait": True})
+        ends = [n.params for n in client.notifications if n.method == "tool_execution_end"]
+    assert [(end["isError"], "denies it" in end["result"]["content"][0]["text"]) for end in ends] == [(True, True)] * 3
+    assert (home.project / "7").read_text() == "secret\n"
+
+
 @pytest.mark.parametrize("attempt", [look("ls"), look("find", pattern="*"), look("grep", pattern="x")])
 async def test_a_search_without_a_place_is_one_of_the_working_directory(tmp_path: Path, attempt: Any) -> None:
     home = Home(tmp_path)
