@@ -46,6 +46,7 @@ class LiveSession:
         self.choices = SessionChoices(parts)
         self.edits = SessionEdits(parts.log, parts.broadcast)
         self._held: Abort | None = None
+        self._compaction_to_begin: Abort | None = None
         self._released = anyio.Event()
         self._released.set()
         self.stream_id = secrets.token_hex(8)
@@ -186,11 +187,23 @@ class LiveSession:
         """
         self.log.require_writable()
         with self._holding() as abort:
-            self.runs.request_abort()
-            await self.runs.ended()
+            self._compaction_to_begin = abort
+            try:
+                self.runs.request_abort()
+                await self.runs.ended()
+            finally:
+                self._compaction_to_begin = None
             if abort.requested or withdrawn.requested:
                 raise CompactionCancelled("The compaction was stopped before it began. Nothing was changed.")
             return await self.compactor.compact("manual", options, aborts=[abort, withdrawn])
+
+    async def abort_compaction(self) -> bool:
+        """Stop the compaction at work, also one that waits for its run to end; whether it was stopped by this."""
+        if self._compaction_to_begin is None:
+            return await self.compactor.abort()
+        self._compaction_to_begin.request()
+        await self._released.wait()
+        return True
 
     async def undo_compaction(self, entry_id: str | None) -> str | None:
         """Move the leaf above a compaction (default: the newest on the branch); returns the leaf before.

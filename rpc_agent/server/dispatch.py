@@ -4,6 +4,8 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import anyio.lowlevel
+
 from rpc_agent.errors import RpcAgentError
 from rpc_agent.protocol.method import Method
 from rpc_agent.protocol.methods import METHODS
@@ -60,6 +62,8 @@ def _for_session(connection: Connection, method: Method, handler: SessionHandler
             if method.name == "prompt" and not _cuts_in(parsed):
                 # Said at once and not after the wait in line: a person who types during a compaction wants to know.
                 session.refuse_when_occupied()
+            if method.name.startswith("abort"):
+                await _what_came_before_has_begun()
             if method.ordering == "in-order" and not _cuts_in(parsed):
                 async with connection.ordering.turn(session.session_id):
                     connection.require_open(session)
@@ -73,6 +77,12 @@ def _for_session(connection: Connection, method: Method, handler: SessionHandler
             raise to_rpc_error(error) from error
 
     return run
+
+
+async def _what_came_before_has_begun() -> None:
+    """Taking a turn that is free costs a request one step of the loop, and an abort behind it must not overtake it."""
+    for _ in range(2):
+        await anyio.lowlevel.checkpoint()
 
 
 def _cuts_in(params: Any) -> bool:

@@ -1,12 +1,14 @@
 """abort_compaction: answers after compaction_end, and leaves everything as it was."""
 
+import json
 from pathlib import Path
 
+import anyio
 import pytest
 
 from rpc_agent.rpc.errors import RpcError
 from tests.methods.test_compact import LONG, chatty, talk
-from tests.support.agent_server import Home, serving
+from tests.support.agent_server import PATIENCE, Home, serving
 
 pytestmark = pytest.mark.anyio
 
@@ -79,3 +81,37 @@ async def test_stopping_the_compaction_between_turns_lets_the_run_go_on(tmp_path
         await client.notification("compaction_start")
         assert (await client.request("abort_compaction"))["aborted"] is True
         assert (await client.answer(question))["text"] == "went on"
+
+
+@pytest.mark.parametrize(
+    ("method", "abort"), [("compact", "abort_compaction"), ("navigate_tree", "abort_branch_summary")]
+)
+async def test_an_abort_in_the_same_write_stops_what_stands_before_it(tmp_path: Path, method: str, abort: str) -> None:
+    home = Home(tmp_path)
+    chatty(home, SLOW)
+    async with serving(home) as client:
+        await talk(client)
+        entries = (await client.request("get_entries"))["entries"]
+        params = {"targetId": entries[1]["id"], "summarize": True} if method == "navigate_tree" else {}
+        both = [
+            {"jsonrpc": "2.0", "id": "work", "method": method, "params": params},
+            {"jsonrpc": "2.0", "id": "abort", "method": abort},
+        ]
+        with anyio.fail_after(PATIENCE):
+            await client.send(json.dumps(both).encode())
+            await client.request("wait_for_idle")
+        assert (await client.request("get_entries"))["entries"] == entries
+
+
+async def test_it_stops_a_compaction_that_waits_for_its_run_to_end(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    chatty(home, SLOW, {"text": "## Goal\nNotes."})
+    async with serving(home) as client:
+        await talk(client)
+        await client.request("prompt", {"message": "slowly"})
+        await client.notification("turn_start")
+        compacting = await client.ask("compact")
+        assert (await client.request("abort_compaction"))["aborted"] is True
+        with pytest.raises(RpcError) as cancelled:
+            await client.answer(compacting)
+        assert cancelled.value.code == -32022

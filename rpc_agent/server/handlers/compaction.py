@@ -25,7 +25,7 @@ async def compact(request: Request, params: CompactParams) -> Result:
 
 
 async def abort_compaction(request: Request, params: SessionParams) -> Result:
-    return {"aborted": await request.session.compactor.abort()}
+    return {"aborted": await request.session.abort_compaction()}
 
 
 async def preview_compaction(request: Request, params: PreviewCompactionParams) -> Result:
