@@ -2577,7 +2577,10 @@ export const ERROR_CODES = {
    * for a prompt give streamingBehavior.
    */
   sessionBusy: -32011,
-  /** Another process writes this session file. Open it with readOnly, fork it, or end the other process. */
+  /**
+   * Another process writes this session file. Open it with readOnly (and clone_session to go on in a copy),
+   * or end the other process.
+   */
   sessionLocked: -32012,
   /** The file has no session header. It was not touched. Check the path. */
   sessionUnreadable: -32013,
@@ -2595,7 +2598,10 @@ export const ERROR_CODES = {
    * (get_entries since your leaf), then decide again.
    */
   leafMoved: -32017,
-  /** The session was opened read-only, or is of a later format. Open it without readOnly, or fork it. */
+  /**
+   * The session was opened read-only, or is of a later format. Open it without readOnly, or go on in a copy:
+   * clone_session.
+   */
   sessionReadOnly: -32018,
   /**
    * The disk refused. What had been announced before is in the file; this call changed nothing. Make room or
