@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: setup demo test soak test-pythons bench fmt check types lint contract test-typescript test-clients test-local-model
+.PHONY: setup generate demo test soak test-pythons bench fmt check types lint contract test-typescript test-clients test-local-model
 
 setup: $(VENV)/.ready
 
@@ -64,6 +64,11 @@ types: setup
 
 contract: setup
 	$(BIN)/python -m rpc_agent.protocol.export --check
+
+# The published contract anew from its models, and the copy that the TypeScript client is built with.
+generate: setup
+	$(BIN)/python -m rpc_agent.protocol.export --write
+	cp protocol/types.ts clients/typescript/src/protocol.ts
 
 bench: setup
 	$(BIN)/python -m bench

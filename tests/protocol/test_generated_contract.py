@@ -175,3 +175,8 @@ def test_the_readme_holds_every_error_with_what_to_do() -> None:
         for row in ERRORS.values()
     ]
     assert [row for row in rows if row not in readme] == []
+
+
+def test_the_typescript_client_has_the_contract_of_today() -> None:
+    copy = PROTOCOL.parent / "clients" / "typescript" / "src" / "protocol.ts"
+    assert copy.read_text() == (PROTOCOL / "types.ts").read_text(), "run: make generate"
