@@ -24,8 +24,8 @@ class Timeouts:
     """For one piece of the request: a slow uplink with images needs tens."""
 
 
-_LARGE_PART = 256 * 1024
-"""Bytes from which a part is written as it is."""
+_LARGE_PART = 1024 * 1024
+"""Bytes from which a part is written as it is: below it, copying costs less than one more write."""
 
 
 class HttpFailed(Exception):
@@ -132,7 +132,7 @@ class _Parts:
 
 
 def _gathered(parts: Sequence[bytes]) -> list[bytes]:
-    """Each write to a socket costs as much as copying some ten KB, so what is small is joined."""
+    """Each write to a socket costs a round of the event loop, so what is small is joined."""
     gathered: list[list[bytes]] = [[]]
     for part in parts:
         if len(part) >= _LARGE_PART:

@@ -66,7 +66,7 @@ def _common_beginning(old: Sequence[object], new: Sequence[object]) -> int:
 
 
 _PART_BYTES = 256 * 1024
-"""Large enough that a long conversation is sent in few writes, small enough that joining the last one is quick."""
+"""Small enough that joining what is behind the last part is quick. Parts grow together to larger ones, see `_add`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +78,7 @@ class _Part(Generic[StateT]):
 
 
 class JoinedPieces(Generic[PieceT, StateT]):
-    """Pieces written one behind the other, separated by commas, and kept joined in large parts.
+    """Pieces written one behind the other, separated by commas, and kept joined in few large parts.
 
     `write(piece, state)` gives the JSON values for a piece and what the following ones need to know; `start` is that
     for the first. A request joins only what is behind the last large part.
@@ -106,10 +106,17 @@ class JoinedPieces(Generic[PieceT, StateT]):
                 values.append(value)
                 size += len(value)
             if size >= _PART_BYTES:
-                self._parts.append(_Part(b",".join(values), at + 1, state))
+                self._add(_Part(b",".join(values), at + 1, state))
                 values, size = [b""], 0
         rest = b",".join(values) if size else b""
         return [*(part.body for part in self._parts), rest], state
+
+    def _add(self, part: _Part[StateT]) -> None:
+        """Each part is at least twice as large as the next one: each write to a socket costs a round of the event loop,
+        so a body of any length is sent in few; and a byte is copied no more often than there are parts."""
+        while self._parts and len(self._parts[-1].body) < 2 * len(part.body):
+            part = _Part(self._parts.pop().body + part.body, part.end, part.state)
+        self._parts.append(part)
 
 
 class Conversations(Generic[KeptT]):

@@ -1,5 +1,6 @@
 """A body whose parts are kept from request to request is the body that is made anew, and is sent as it is."""
 
+import itertools
 import json
 from typing import Any
 
@@ -80,6 +81,16 @@ def test_a_request_writes_only_what_is_behind_the_last_large_part() -> None:
     again, _ = joined.of(pieces.of(messages, encode), pieces.unchanged)
     assert [len(piece) < 200 for piece in written] == [True]
     assert all(old is new for old, new in zip(first[:-1], again, strict=False))
+
+
+def test_a_long_conversation_is_sent_in_few_parts_however_it_grew() -> None:
+    joined: JoinedPieces[bytes, None] = JoinedPieces(lambda piece, state: ([piece], state), None)
+    pieces = [LARGE.encode()] * 200
+    for count in range(1, len(pieces) + 1):
+        parts, _ = joined.of(pieces[:count], count - 1)
+        assert b"".join(parts) == b",".join(pieces[:count])
+    assert len(parts) <= 9
+    assert all(len(one) >= 2 * len(next) for one, next in itertools.pairwise(parts[:-1]))
 
 
 @pytest.mark.anyio
