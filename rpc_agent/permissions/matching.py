@@ -5,12 +5,10 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from rpc_agent.permissions.command_lines import is_one_command, opens_the_same, possible_commands
 from rpc_agent.permissions.rules import Attempt, Place, Rule
+from rpc_agent.wildcards import ends_in_name, ends_of_folders
 
-_CHAINING = re.compile(r"[;&|`\n\r]|\$\(|[<>]\(")
-"""What makes one command line more than one command: more may happen than the beginning shows."""
-
-_SLASH = re.compile("/")
 _WILDCARDS = re.compile(r"(\*\*/|\*\*|\*)")
 _ABSOLUTE = re.compile(r"/|[A-Za-z]:/")
 
@@ -24,12 +22,12 @@ def forbids(rule: Rule, attempt: Attempt) -> bool:
         return True
     if attempt.command is not None:
         regex = _text_regex(rule.match, ignore_case=True)
-        return any(regex.fullmatch(part) for part in _command_parts(attempt.command))
+        return any(regex.fullmatch(part) for part in possible_commands(attempt.command))
     return not subjects and _matches_everything(rule)
 
 
 def allows(rule: Rule, attempt: Attempt) -> bool:
-    """For allow: every path must fit, and a command only as a whole, if it is a single one."""
+    """For allow: every path must fit, and a command only as a whole, if it is a single one and opens no other file."""
     if not _names(rule, attempt):
         return False
     if attempt.command is not None and not _allows_command(rule, attempt.command):
@@ -57,14 +55,11 @@ def _matches_everything(rule: Rule) -> bool:
 
 
 def _allows_command(rule: Rule, command: str) -> bool:
-    return not _CHAINING.search(command) and bool(_text_regex(rule.match, ignore_case=False).fullmatch(command.strip()))
-
-
-def _command_parts(command: str) -> Iterator[str]:
-    yield command
-    yield command.strip()
-    for part in _CHAINING.split(command):
-        yield part.strip().rstrip(")").strip()
+    return (
+        is_one_command(command)
+        and opens_the_same(command, rule.match)
+        and bool(_text_regex(rule.match, ignore_case=False).fullmatch(command.strip()))
+    )
 
 
 def _slashes(path: str) -> str:
@@ -110,21 +105,11 @@ def _places_after(piece: str, regex: re.Pattern[str], path: str, places: set[int
     if piece == "**":
         yield from range(min(places), len(path) + 1)
     elif piece == "**/":
-        yield from places
-        yield from (match.end() for match in _SLASH.finditer(path, min(places)))
+        yield from ends_of_folders(path, places)
     elif piece == "*":
-        yield from _to_ends_of_names(path, places)
+        yield from ends_in_name(path, places)
     else:
         yield from (place + len(piece) for place in places if regex.match(path, place))
-
-
-def _to_ends_of_names(path: str, places: set[int]) -> Iterator[int]:
-    done = -1
-    for place in sorted(places):
-        if place > done:
-            slash = path.find("/", place)
-            done = slash if slash >= 0 else len(path)
-            yield from range(place, done + 1)
 
 
 @functools.lru_cache(maxsize=256)

@@ -9,6 +9,8 @@ import itertools
 import re
 from collections.abc import Callable, Iterator, Sequence
 
+from rpc_agent.wildcards import ends_in_name, ends_of_folders
+
 _CLASS = re.compile(r"\[([!^]?)(\]?(?:\[:\w+:\]|\\.|[^\]\\])*)\]", re.DOTALL)
 
 _NAMED_CLASSES = {
@@ -117,22 +119,11 @@ def _ends(steps: Sequence[_Step], path: str) -> set[int]:
 
 def _after_wildcard(wildcard: str, path: str, places: set[int]) -> Iterator[int]:
     if wildcard == _IN_NAME:
-        yield from _to_ends_of_names(path, places)
+        yield from ends_in_name(path, places)
     elif wildcard == _FOLDERS:
-        yield from places
-        first = min(places, default=len(path))
-        yield from (place for place in range(first + 1, len(path) + 1) if path[place - 1] == "/")
+        yield from ends_of_folders(path, places)
     elif (wildcard == ".*" and places) or any(place < len(path) for place in places):
         yield len(path)
-
-
-def _to_ends_of_names(path: str, places: set[int]) -> Iterator[int]:
-    done = -1
-    for place in sorted(places):
-        if place > done:
-            slash = path.find("/", place)
-            done = slash if slash >= 0 else len(path)
-            yield from range(place, done + 1)
 
 
 def _pieces(pattern: str, *, braces: bool) -> list[str]:

@@ -10,7 +10,7 @@ SOURCE = ROOT / "rpc_agent"
 
 LAYERS = (
     {"errors"},
-    {"settings", "platform", "conversation"},
+    {"settings", "platform", "conversation", "wildcards"},
     {"session", "rpc", "providers", "tools", "permissions", "resources"},
     {"context", "storage", "protocol"},
     {"compaction", "export", "extensions"},
@@ -19,7 +19,7 @@ LAYERS = (
     {"server"},
     {"cli", "__main__"},
 )
-PURE = {"errors", "conversation", "session", "permissions", "context", "compaction", "export"}
+PURE = {"errors", "conversation", "wildcards", "session", "permissions", "context", "compaction", "export"}
 """Whole packages without file, clock, randomness, environment, network; compaction awaits only what it is given."""
 PURE_MODULES = {
     "agent/events", "agent/inbox", "agent/retry",
@@ -47,7 +47,7 @@ PURE_MODULES = {
     "runtime/events",
     "server/capabilities", "server/error_mapping", "server/notifications", "server/options",
     "settings/fields", "settings/merging", "settings/shapes", "settings/values",
-    "tools/base", "tools/edit_match", "tools/truncation",
+    "tools/base", "tools/edit_match", "tools/globs", "tools/truncation",
 }  # fmt: skip
 IMPURE_IMPORTS = {
     "asyncio", "anyio", "httpx", "os", "random", "secrets", "socket", "subprocess", "tempfile", "threading", "time",

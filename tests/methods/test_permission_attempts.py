@@ -91,6 +91,11 @@ ATTEMPTS = [
             "echo $(touch owned)",
             "echo hi\ntouch owned",
             "echo hi & touch owned",
+            "echo hi > owned",
+            "echo hi >> owned",
+            "echo hi &> owned",
+            "echo hi >| owned",
+            "echo ${x:='\\044(touch owned)'} ${x@P}",
             "ECHO hi; touch owned",
         )
     ],

@@ -123,6 +123,62 @@ def test_rules_decide_before_the_mode(mode: Mode, rules: list[Rule], attempt: At
     assert kind(decide(mode, rules, attempt)) == expected
 
 
+@pytest.mark.parametrize(
+    "command",
+    [
+        # what a redirection opens, and expansions that run what stands in them
+        "echo hi > f", "echo hi >> f", "echo hi 2> f", "echo hi >| f", "echo hi &> f", "echo < f", "echo <<< x", "echo >f hi",
+        "echo ${x:='\\044(rm y)'} ${x@P}", "echo $[a[x]]", "echo ${x:=y}",
+    ],
+)  # fmt: skip
+def test_an_allow_rule_covers_no_file_or_expansion_that_it_does_not_name(command: str):
+    assert [kind(decide("ask", [rule("allow", "bash", match)], bash(command))) for match in ("echo *", "*")] == [
+        "Ask",
+        "Ask",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("match", "command", "expected"),
+    [
+        ("echo * > /dev/null", "echo hi > /dev/null", "Allow"),
+        ("echo * > /dev/null", "echo hi > f > /dev/null", "Ask"),
+        ("echo * > /dev/null", "echo hi >> f > /dev/null", "Ask"),
+        ("echo *", "echo $HOME 'it''s' {a,b} *", "Allow"),
+        ("echo ${HOME}", "echo ${HOME}", "Allow"),
+        ("echo *{x}", "echo ${x}", "Ask"),
+        ("echo $?x}", "echo ${x}", "Ask"),
+        ("sort < *", "sort < a", "Allow"),
+        ("sort < *", "sort < a < b", "Ask"),
+        ("a | b", "a | b", "Ask"),
+    ],
+)
+def test_an_allow_rule_covers_the_file_that_it_names(match: str, command: str, expected: str):
+    assert kind(decide("ask", [rule("allow", "bash", match)], bash(command))) == expected
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "(rm -rf y)", "{ rm y; }", "! rm y", "if true; then rm y; fi", "for f in *; do rm $f; done", "f() { rm y; }; f",
+        "case x in x) rm y;; esac", "time rm y", "coproc rm y",
+        "echo `rm y`", 'echo "$(rm y)"', "cat <(rm y)", "true\nrm y", "true|rm y", "true&rm y",
+        "A=1 rm y", "A=1 B+=2 rm y", "> f rm y", "2>/dev/null rm y", "<f rm y",
+        "'rm' y", 'r""m y', "r\\m y", "$'rm' y", "r\\\nm y", "rm${IFS}y", "rm$IFS y", "rm\ty", "  rm   y", "/bin/rm y",
+        "sudo rm y", "/usr/bin/env -i A=1 rm y", "ls | xargs rm -f", "find . -exec rm {} +", "sh -c 'rm y'",
+        'bash -c "cd z; rm y"', "eval 'rm y'", "timeout 5 nice rm y", "command rm y", "exec rm y",
+    ],
+)  # fmt: skip
+def test_a_rule_that_forbids_a_command_finds_it_wherever_the_line_has_it(command: str):
+    assert kind(decide("allow", [rule("deny", "bash", "rm *")], bash(command))) == "Refuse"
+    assert kind(decide("allow", [rule("ask", "bash", "rm *")], bash(command))) == "Ask"
+
+
+@pytest.mark.parametrize("command", ["echo rm y", "git commit -m 'rm it'", "farm y", "ls rm", "./rm.sh y"])
+def test_a_rule_that_forbids_a_command_leaves_those_that_only_speak_of_it(command: str):
+    assert kind(decide("allow", [rule("deny", "bash", "rm *")], bash(command))) == "Allow"
+
+
 def test_windows_paths_are_understood():
     place = Place(workspace="C:\\work", config_dir="C:\\Users\\ann\\rpc-agent", home="C:\\Users\\ann")
 
