@@ -6,7 +6,7 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-from rpc_agent.cli.option_values import CHOICES
+from rpc_agent.cli.option_values import CHOICES, tool_names
 from rpc_agent.server.app import serve
 from rpc_agent.server.options import ServeOptions
 
@@ -115,7 +115,10 @@ def _read(option: str, name: str, value: str) -> Any:
     if choices is not None and value not in choices:
         raise UsageError(f"{option} is one of {', '.join(choices)}, not {value!r}")
     if name == "tools":
-        return tuple(part.strip() for part in value.split(",") if part.strip())
+        try:
+            return tool_names(value)
+        except ValueError as error:
+            raise UsageError(str(error)) from None
     if name == "max_message_bytes":
         if not value.isdigit() or int(value) == 0:
             raise UsageError(f"{option} is a number of bytes above 0, not {value!r}")

@@ -5,7 +5,7 @@ import os
 import sys
 
 from rpc_agent.cli.arguments import here
-from rpc_agent.cli.option_values import CHOICES
+from rpc_agent.cli.option_values import CHOICES, tool_names
 
 _WITH_VALUE = {
     "--model": ("PROVIDER/ID", "the model that answers"),
@@ -31,7 +31,8 @@ _FLAGS = {
 def add_server_options(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("the agent")
     for name, (metavar, text) in _WITH_VALUE.items():
-        group.add_argument(name, metavar=metavar, help=text, choices=CHOICES.get(_attribute(name)))
+        kind = _tools if name == "--tools" else str
+        group.add_argument(name, metavar=metavar, help=text, type=kind, choices=CHOICES.get(_attribute(name)))
     for name, (metavar, text) in _REPEATABLE.items():
         group.add_argument(name, metavar=metavar, help=text, action="append", default=[])
     for name, text in _FLAGS.items():
@@ -62,6 +63,13 @@ def serve_here() -> list[str]:
 def server_environment() -> dict[str, str]:
     """The person's own, with UTF-8 as Python's encoding so that log lines read the same on every system."""
     return {**os.environ, "PYTHONUTF8": "1"}
+
+
+def _tools(value: str) -> str:
+    try:
+        return ",".join(tool_names(value))
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error).removeprefix("--tools: ")) from None
 
 
 def _attribute(option: str) -> str:

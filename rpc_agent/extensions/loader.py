@@ -58,6 +58,9 @@ def _loaded(found: Iterable[tuple[str, Callable[[], Register]]]) -> Loaded:
         api = ExtensionApi(name)
         try:
             load()(api)
+        except _NotThere as error:
+            _logger.error("the extension %s is left out: %s", name, error)
+            faults.append(LoadFault(name, f"it could not be loaded: {error}"))
         except (Exception, SystemExit) as error:
             # The extension boundary: whatever is wrong in somebody's file, the server starts.
             _logger.exception("the extension %s could not be loaded and is left out", name)
@@ -74,6 +77,10 @@ def _in_folder(folder: Path) -> list[Path]:
         return []
 
 
+class _NotThere(Exception):
+    """There is no such file, or none that can be read: nobody's code is at fault, so no traceback helps."""
+
+
 class _FileRegister:
     """Imports a file and gives its `register`."""
 
@@ -82,9 +89,13 @@ class _FileRegister:
 
     def __call__(self) -> Register:
         name = f"rpc_agent_extension_{self._file.stem}"
+        try:
+            self._file.open("rb").close()
+        except OSError as error:
+            raise _NotThere(f"{self._file}: {error.strerror}") from None
         spec = importlib.util.spec_from_file_location(name, self._file)
         if spec is None or spec.loader is None:
-            raise ImportError(f"{self._file} is no Python file")
+            raise _NotThere(f"{self._file} is no Python file: its name does not end in .py")
         module = importlib.util.module_from_spec(spec)
         sys.modules[name] = module
         spec.loader.exec_module(module)

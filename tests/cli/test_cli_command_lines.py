@@ -41,6 +41,7 @@ def wrong(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> str:
         (["run", "--thinking", "hard", "hi"], "rpc-agent run: argument --thinking: invalid choice: 'hard'"),
         (["run", "--permissions=root", "hi"], "argument --permissions: invalid choice: 'root'"),
         (["chat", "--log-level", "loud"], "rpc-agent chat: argument --log-level: invalid choice: 'loud'"),
+        (["run", "--tools", "read,nope", "hi"], "--tools: there is no tool 'nope'; there are read, write, edit, bash"),
     ],
 )
 def test_a_wrong_command_line_is_one_line(arguments: list[str], told: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -8,6 +8,8 @@ import pytest
 
 from rpc_agent import __version__
 from rpc_agent.__main__ import main
+from rpc_agent.cli.option_values import TOOLS
+from rpc_agent.tools.builtin import builtin_tools
 
 SECONDS = 30
 
@@ -82,6 +84,15 @@ def test_an_empty_prompt_is_refused_before_a_server_is_started() -> None:
     done = start("run", "-")
     assert done.returncode == 2
     assert "the prompt is empty" in done.stderr
+
+
+def test_tools_may_be_named_and_one_that_is_none_is_refused_with_those_there_are() -> None:
+    assert [tool.spec.name for tool in builtin_tools()] == list(TOOLS)
+    done = start("serve", "--tools", "read,nope")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.splitlines()[0] == (
+        "rpc-agent serve: --tools: there is no tool 'nope'; there are read, write, edit, bash, grep, find, ls"
+    )
 
 
 def test_the_way_to_serve_imports_nothing_that_costs_time() -> None:

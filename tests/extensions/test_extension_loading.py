@@ -68,3 +68,17 @@ def test_a_file_is_run_once_however_many_sessions_ask(tmp_path: Path) -> None:
     for folder in (None, tmp_path / "project", tmp_path / "project"):
         shelf.for_project(folder)
     assert count.read_text() == "xx"
+
+
+@pytest.mark.parametrize(
+    ("name", "said"), [("absent.py", "No such file or directory"), ("folder.py", "Is a directory"), ("notes", ".py")]
+)
+def test_a_file_that_is_not_there_is_one_sentence_and_no_traceback(
+    tmp_path: Path, name: str, said: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    (tmp_path / "folder.py").mkdir()
+    (tmp_path / "notes").write_text("")
+    (fault,) = extension_files([tmp_path / name]).faults
+    assert fault.error.startswith("it could not be loaded: ") and said in fault.error
+    (record,) = caplog.records
+    assert (record.exc_info, said in record.getMessage()) == (None, True)
