@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from rpc_agent.conversation.messages import AssistantMessage, Message, ToolResultMessage
 from rpc_agent.conversation.usage import Usage
@@ -46,9 +46,8 @@ class MessageStart:
     message: Message
 
 
-@dataclass(frozen=True, slots=True)
-class MessageUpdate:
-    """A piece of the answer that is being streamed."""
+class MessageUpdate(NamedTuple):
+    """A piece of the answer that is being streamed. A named tuple for speed: one is made for every delta."""
 
     update: BlockUpdate
     usage: Usage | None

@@ -44,7 +44,7 @@ async def ask_model(
             async with aclosing(chat_model.stream(request)) as batches:
                 async for batch in batches:
                     for event in batch:
-                        if isinstance(event, Stopped):
+                        if type(event) is Stopped:
                             stopped = event
                         for update in assembly.apply(event):
                             emit(MessageUpdate(update, assembly.usage))

@@ -7,7 +7,7 @@ so nobody can run it by mistake.
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, assert_never, cast
+from typing import Any, Literal, NamedTuple, assert_never, cast
 
 import orjson
 
@@ -43,11 +43,10 @@ class BlockStarted:
     name: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class BlockDelta:
-    """More of a block; for a tool call a piece of its arguments' JSON."""
+class BlockDelta(NamedTuple):
+    """More of a block; for a tool call a piece of its arguments' JSON. A named tuple for speed: one for every delta."""
 
-    index: int
+    index: int  # type: ignore[assignment]  # In place of the method that tuples have; nobody looks for a place in one.
     kind: BlockKind
     delta: str
 

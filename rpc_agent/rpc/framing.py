@@ -5,6 +5,7 @@ bounded by one message. Refuses to look inside a message, except for a first byt
 """
 
 import re
+from collections.abc import Sequence
 from typing import Literal, NamedTuple, Protocol
 
 DEFAULT_MAX_MESSAGE_BYTES = 64 << 20
@@ -218,7 +219,8 @@ class AutoDecoder:
             self._may_have_bom = False
         start = start.lstrip(b"\r\n")
         self.framing = self.framing or detect(start)
-        if self.framing is None:
+        if self.framing is None or not start:
+            # More line breaks may follow, and a message must not depend on which chunk they came in.
             self._start = start
             return b""
         self._start = b""
@@ -233,6 +235,16 @@ def detect(start: bytes) -> Framing | None:
     if not after_name and name_length <= _NAME_LIMIT:
         return None
     return "headers" if 0 < name_length <= _NAME_LIMIT and after_name[:1] == b":" else "lines"
+
+
+def encode_frames(messages: Sequence[bytes], framing: Framing) -> bytes:
+    """Messages one behind the other, as `encode_frame` makes each."""
+    if framing == "lines":
+        # One search through all of them: many small messages are what a stream is made of.
+        lines = b"\n".join([*messages, b""])
+        if lines.count(b"\n") == len(messages) and b"\r" not in lines:
+            return lines
+    return b"".join([encode_frame(message, framing) for message in messages])
 
 
 def encode_frame(message: bytes, framing: Framing) -> bytes:

@@ -42,26 +42,29 @@ class _Level:
         self._bytes = 0
         self._is_low = asyncio.Event()
         self._is_low.set()
+        self.is_high = False
+        """Kept beside the event, because it is asked for every delta."""
 
     def add(self, size: int) -> None:
         self._bytes += size
         if self._bytes >= self._mark:
+            self.is_high = True
             self._is_low.clear()
 
     def remove(self, size: int) -> None:
         self._bytes -= size
-        if self._bytes <= self._mark // 2:
-            self._is_low.set()
-
-    @property
-    def is_high(self) -> bool:
-        return not self._is_low.is_set()
+        if self.is_high and self._bytes <= self._mark // 2:
+            self._set_low()
 
     async def low(self) -> None:
         await self._is_low.wait()
 
     def open(self) -> None:
         self._mark = 1 << 62
+        self._set_low()
+
+    def _set_low(self) -> None:
+        self.is_high = False
         self._is_low.set()
 
 
@@ -98,11 +101,12 @@ class Outbox:
         if self._is_closed:
             return
         size = len(item) if isinstance(item, bytes) else item.size
+        if not self._items:
+            self._has_items.set()
+            self._is_written.clear()
         self._items.append((item, size, is_answer))
         self._posted += 1
         self._count(size, is_answer)
-        self._has_items.set()
-        self._is_written.clear()
 
     def grew(self, extra_bytes: int) -> None:
         """`last_unsent` was merged into and is larger now."""
@@ -129,12 +133,18 @@ class Outbox:
             self._is_written.set()
             await self._has_items.wait()
         messages: list[bytes] = []
-        room = _BATCH_BYTES
+        room, taken = _BATCH_BYTES, 0
         while self._items and room > 0:
-            message = self._take_one()
-            messages.append(message)
-            room -= len(message)
-        return [message for message in messages if message]
+            item, size, is_answer = self._items.popleft()
+            taken += size
+            if is_answer:
+                self._answers.remove(size)
+            message = item if isinstance(item, bytes) else _encoded(item)
+            if message:
+                messages.append(message)
+                room -= len(message)
+        self._all.remove(taken)
+        return messages
 
     def close(self) -> None:
         """Nobody reads any more: drop what waits and let everybody who waits go on."""
@@ -144,20 +154,16 @@ class Outbox:
         self._answers.open()
         self._is_written.set()
 
-    def _take_one(self) -> bytes:
-        item, size, is_answer = self._items.popleft()
-        self._all.remove(size)
-        if is_answer:
-            self._answers.remove(size)
-        if isinstance(item, bytes):
-            return item
-        try:
-            return item.encode()
-        except NotSerialisable:
-            _logger.exception("a message could not be encoded and was dropped")
-            return b""
-
     def _count(self, size: int, is_answer: bool) -> None:
         self._all.add(size)
         if is_answer:
             self._answers.add(size)
+
+
+def _encoded(item: LazyItem) -> bytes:
+    """Nothing for what has no JSON form."""
+    try:
+        return item.encode()
+    except NotSerialisable:
+        _logger.exception("a message could not be encoded and was dropped")
+        return b""

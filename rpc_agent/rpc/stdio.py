@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from rpc_agent.rpc.byte_input import ByteInput
 from rpc_agent.rpc.byte_output import ByteOutput
-from rpc_agent.rpc.framing import DEFAULT_MAX_MESSAGE_BYTES, AutoDecoder, Frame, Framing, encode_frame
+from rpc_agent.rpc.framing import DEFAULT_MAX_MESSAGE_BYTES, AutoDecoder, Frame, Framing, encode_frames
 
 
 def claim_stdio() -> tuple[int, int]:
@@ -58,7 +58,7 @@ class StdioTransport:
 
     async def send(self, messages: Sequence[bytes]) -> None:
         framing = self._decoder.framing or "lines"
-        await self._output.write(b"".join([encode_frame(message, framing) for message in messages]))
+        await self._output.write(encode_frames(messages, framing))
 
     async def hung_up(self) -> None:
         await self._output.hung_up()

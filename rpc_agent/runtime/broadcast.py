@@ -15,15 +15,17 @@ from rpc_agent.runtime.events import (
     ThinkingLevelChanged,
 )
 
-_OF_NO_RUN = (
-    BashExecutionUpdate,
-    ExtensionError,
-    ModelChanged,
-    SessionInfoChanged,
-    SummarizationRetryScheduled,
-    SummarizationRetryAttemptStart,
-    SummarizationRetryFinished,
-    ThinkingLevelChanged,
+_OF_NO_RUN: frozenset[type] = frozenset(
+    {
+        BashExecutionUpdate,
+        ExtensionError,
+        ModelChanged,
+        SessionInfoChanged,
+        SummarizationRetryScheduled,
+        SummarizationRetryAttemptStart,
+        SummarizationRetryFinished,
+        ThinkingLevelChanged,
+    }
 )
 """What the user does beside a run belongs to none, the retries of a summary belong to its compaction, and a fault of
 an extension's to the extension."""
@@ -52,7 +54,7 @@ class Broadcast:
 
     def emit(self, event: SessionEvent) -> None:
         if self._listener is not None:
-            run_id = None if isinstance(event, _OF_NO_RUN) else self.run_id
+            run_id = None if type(event) in _OF_NO_RUN else self.run_id
             self._listener.hear(event, run_id)
 
     async def drained(self) -> None:

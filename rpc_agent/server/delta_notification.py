@@ -17,7 +17,7 @@ _OVERHEAD_BYTES = 420
 class DeltaNotification:
     """A LazyItem. `seq` was given when it entered the outbox."""
 
-    __slots__ = ("_encoded", "_head", "_parts", "_tail", "_usage", "delta", "seq", "size")
+    __slots__ = ("_encoded", "_head", "_more", "_tail", "_usage", "delta", "seq", "size")
 
     def __init__(self, frame: "DeltaFrame", seq: int, delta: BlockDelta, usage: Mapping[str, Any] | None) -> None:
         self.seq = seq
@@ -26,12 +26,14 @@ class DeltaNotification:
         self._head = frame.head
         self._tail = frame.tail
         self._usage = frame.usage_bytes(usage)
-        self._parts = [delta.delta]
+        self._more: list[str] | None = None
         self._encoded: bytes | None = None
 
     def merge(self, delta: BlockDelta) -> int:
         """Take more of the same block in; the bytes it adds."""
-        self._parts.append(delta.delta)
+        if self._more is None:
+            self._more = []
+        self._more.append(delta.delta)
         self.size += len(delta.delta)
         return len(delta.delta)
 
@@ -41,7 +43,8 @@ class DeltaNotification:
 
     def encode(self) -> bytes:
         if self._encoded is None:
-            text = fast_json.encode("".join(self._parts))
+            whole = self.delta.delta if self._more is None else "".join([self.delta.delta, *self._more])
+            text = fast_json.encode(whole)
             event = b'{"type":"%b","contentIndex":%d,"delta":%b}' % (_TYPES[self.delta.kind], self.delta.index, text)
             self._encoded = b'%b%d,"usage":%b,"assistantMessageEvent":%b%b' % (
                 self._head,

@@ -46,15 +46,16 @@ class _Buffer:
         self.kept: deque[tuple[int, Sent]] = deque()
         self._bytes = 0
 
-    def add(self, seq: int, sent: Sent) -> None:
+    def add(self, seq: int, sent: Sent, size: int) -> None:
         self.kept.append((seq, sent))
-        self.grew(_size(sent))
+        self.grew(size)
 
     def grew(self, extra_bytes: int) -> None:
         """The newest is larger by so much."""
         self._bytes += extra_bytes
         while len(self.kept) > _REPLAY_EVENTS or (self._bytes > _REPLAY_BYTES and len(self.kept) > 1):
-            self._bytes -= _size(self.kept.popleft()[1])
+            sent = self.kept.popleft()[1]
+            self._bytes -= len(sent) if isinstance(sent, bytes) else sent.size
 
 
 class SessionFeed:
@@ -89,7 +90,7 @@ class SessionFeed:
             params["runId"] = run_id
         body = encode_notification(name, params, fast_json.encode)
         self._newest = None
-        self._replay.add(seq, body)
+        self._replay.add(seq, body, len(body))
         self._peer.post(body)
         return None
 
@@ -122,7 +123,7 @@ class SessionFeed:
 
     def _post_delta(self, event: MessageUpdate, delta: BlockDelta) -> None:
         outbox, newest = self._peer.outbox, self._newest
-        if newest is not None and outbox.is_full and outbox.last_unsent is newest and newest.continues(delta):
+        if outbox.is_full and newest is not None and outbox.last_unsent is newest and newest.continues(delta):
             # The client is behind: rather fewer, larger pieces than more of them.
             extra = newest.merge(delta)
             outbox.grew(extra)
@@ -130,8 +131,8 @@ class SessionFeed:
             return
         item = DeltaNotification(self._frame, self._next_seq(), delta, event.usage)
         self._newest = item
-        self._replay.add(item.seq, item)
-        self._peer.post(item)
+        self._replay.add(item.seq, item, item.size)
+        outbox.post(item)
 
     def _hold(self, event: MessageUpdate, delta: BlockDelta) -> None:
         """Keep the delta until a frame has passed since the last one of its block."""
@@ -162,7 +163,3 @@ class SessionFeed:
     def _next_seq(self) -> int:
         self.last_seq += 1
         return self.last_seq
-
-
-def _size(sent: Sent) -> int:
-    return len(sent) if isinstance(sent, bytes) else sent.size

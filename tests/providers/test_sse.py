@@ -49,3 +49,10 @@ def test_an_endless_event_is_refused(body: bytes) -> None:
 def test_many_small_events_do_not_add_up_to_a_large_one() -> None:
     splitter = SseSplitter(max_event_bytes=64)
     assert sum(len(splitter.feed(b"data: 12345678\n\n")) for _ in range(100)) == 100
+
+
+@pytest.mark.parametrize("silence", [b": still here\n\n", b": still here\n", b"\n", b"id: 1\r\n\r\n"])
+def test_keep_alives_do_not_add_up_to_a_large_event(silence: bytes) -> None:
+    splitter = SseSplitter(max_event_bytes=64)
+    assert [event for _ in range(100) for event in splitter.feed(silence)] == []
+    assert splitter.feed(b"data: x\n\n") == [SseEvent("", b"x")]

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rpc_agent.rpc.framing import AutoDecoder, Damaged, Frame, Framing, TooLong, detect, encode_frame
+from rpc_agent.rpc.framing import AutoDecoder, Damaged, Frame, Framing, TooLong, detect, encode_frame, encode_frames
 
 LIMIT = 50
 NO_LENGTH = Damaged("a header block without a usable Content-Length")
@@ -140,3 +140,9 @@ def test_what_is_skipped_is_not_kept(framing: Framing) -> None:
     inner = decoder._decoder
     kept = inner._body if framing == "headers" else inner._pending  # type: ignore[union-attr]
     assert kept == []
+
+
+@pytest.mark.parametrize("framing", ["lines", "headers"])
+@pytest.mark.parametrize("messages", [[], [b"{}"], [b'{"a":1}', b"[]"], [b"[\n]", b"{}"], [b"{\r}", b"{}"], [b"1\r\n"]])
+def test_many_messages_go_out_as_each_alone(messages: list[bytes], framing: Framing) -> None:
+    assert encode_frames(messages, framing) == b"".join(encode_frame(message, framing) for message in messages)

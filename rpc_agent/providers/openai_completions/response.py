@@ -26,8 +26,12 @@ _STOPS = frozenset({"stop", "end_turn", "eos", "eos_token", "stop_sequence", "en
 _LENGTHS = frozenset({"length", "max_tokens", "max_output_tokens", "max_completion_tokens"})
 _CALLS = frozenset({"tool_calls", "tool_call", "tool_use", "function_call"})
 
+_PLAIN_FIELDS = frozenset({"role", "content"})
+"""All that nearly every delta has."""
+
 _ERROR_FIELDS = ("error", "error_message", "base_resp", "detail")
 """Where services put an error inside a stream that began with status 200."""
+_ERRORS = frozenset(_ERROR_FIELDS)
 
 
 class ChatCompletionReader:
@@ -56,8 +60,8 @@ class ChatCompletionReader:
         chunk = read_event(data)
         if not isinstance(chunk, dict):
             return
-        for field in _ERROR_FIELDS:
-            if field in chunk:
+        if not _ERRORS.isdisjoint(chunk):
+            for field in _ERROR_FIELDS:
                 self._refuse_error(chunk, field)
         choices = chunk.get("choices")
         if choices and isinstance(choices, list) and isinstance(choices[0], dict):
@@ -91,24 +95,31 @@ class ChatCompletionReader:
             out.append(UsageReport(read_usage(choice["usage"])))
 
     def _read_delta(self, delta: dict[str, Any], out: list[StreamEvent]) -> None:
+        content = delta.get("content")
+        if delta.keys() <= _PLAIN_FIELDS:
+            # The per-delta path.
+            self._read_content(content, out)
+            return
         for field in REASONING_FIELDS:
             thinking = delta.get(field)
             if thinking and isinstance(thinking, str):
                 out.append(ThinkingDelta(without_lone_surrogates(thinking), field))
                 break
-        content = delta.get("content")
-        if content:
-            text = self._text.join(content if isinstance(content, str) else _parts_text(content))
-            if text:
-                out.append(TextDelta(text))
+        self._read_content(content, out)
         refusal = delta.get("refusal")
         if refusal and isinstance(refusal, str):
             out.append(TextDelta(refusal))
         if delta.get("tool_calls"):
             out.extend(self._calls.read(delta["tool_calls"]))
 
+    def _read_content(self, content: object, out: list[StreamEvent]) -> None:
+        if content:
+            text = self._text.join(content if isinstance(content, str) else _parts_text(content))
+            if text:
+                out.append(TextDelta(text))
+
     def _refuse_error(self, chunk: Mapping[str, Any], field: str) -> None:
-        error = chunk[field]
+        error = chunk.get(field)
         if not error or (field == "base_resp" and not as_object(error).get("status_code")):
             return
         raise failed(self._provider, 200, to_json(chunk).decode(), window=self._window, estimate=self._estimate)
