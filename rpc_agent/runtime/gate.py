@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from rpc_agent.conversation.blocks import ToolCallBlock
@@ -12,6 +13,13 @@ from rpc_agent.settings import PermissionRule
 from rpc_agent.tools.base import Tool, ToolContext, ToolResult, error_result
 from rpc_agent.tools.failure import ToolFailure
 from rpc_agent.tools.paths import argument_paths
+
+
+@dataclass(frozen=True, slots=True)
+class Permitted:
+    """The call may run. `path` is where its argument `path` led: what was decided about, and so what may be opened."""
+
+    path: Path | None
 
 
 class PermissionGate:
@@ -37,18 +45,18 @@ class PermissionGate:
         self._remembered: dict[tuple[str, str], bool] = {}
         """(tool, what it acts on) -> allowed; one answer counts for that very file or command."""
 
-    async def refuse(self, tool: Tool, call: ToolCallBlock, cwd: Path) -> ToolResult | None:
-        """None lets the call pass; else the result it gets instead, which says how to allow it."""
+    async def check(self, tool: Tool, call: ToolCallBlock, cwd: Path) -> Permitted | ToolResult:
+        """Lets the call pass, or gives the result that it gets instead, which says how to allow it."""
         try:
-            return await self._refuse(tool, call, cwd)
+            return await self._check(tool, call, cwd)
         except ToolFailure as failure:
             return error_result(f"{tool.spec.name} was not run. {failure}")
 
-    async def _refuse(self, tool: Tool, call: ToolCallBlock, cwd: Path) -> ToolResult | None:
+    async def _check(self, tool: Tool, call: ToolCallBlock, cwd: Path) -> Permitted | ToolResult:
         attempt = self._attempt(tool, call, cwd)
         match decide(self._mode(), self._rules, attempt):
             case Allow():
-                return None
+                return _permitted(attempt)
             case Refuse(reason):
                 return error_result(reason)
             case Ask():
@@ -56,7 +64,7 @@ class PermissionGate:
                 if refusal is None and self._attempt(tool, call, cwd) != attempt:
                     # While the person thought, a link was turned: what they allowed is not what would happen.
                     return error_result(f"{attempt.tool} was not run: what its path leads to changed meanwhile.")
-                return refusal
+                return _permitted(attempt) if refusal is None else refusal
 
     def is_denied(self, tool: str, path: str, cwd: Path) -> bool:
         """Whether a reading tool that comes upon `path` (resolved) keeps it to itself: nobody is asked in a search."""
@@ -96,6 +104,10 @@ class PermissionGate:
 
     def _place(self, cwd: Path) -> Place:
         return Place(os.path.realpath(cwd), self._config_dir, os.path.realpath(Path.home()))
+
+
+def _permitted(attempt: Attempt) -> Permitted:
+    return Permitted(Path(attempt.paths[0]) if attempt.paths else None)
 
 
 def _title(attempt: Attempt) -> str:

@@ -11,6 +11,7 @@ from rpc_agent.conversation.blocks import ToolCallBlock
 from rpc_agent.conversation.tool_spec import ToolSpec
 from rpc_agent.extensions.hooks import Block
 from rpc_agent.providers.assembly import invalid_arguments
+from rpc_agent.runtime.gate import Permitted
 from rpc_agent.tools.arguments import fit_arguments
 from rpc_agent.tools.base import Editor, NoEditor, Tool, ToolContext, ToolResult, error_result
 from rpc_agent.tools.registry import ToolRegistry
@@ -20,9 +21,9 @@ _SHOWN_CHARS = 200
 
 
 class Gate(Protocol):
-    """Decides whether a call may run; None lets it pass."""
+    """Decides whether a call may run, or gives the result that it gets instead."""
 
-    async def refuse(self, tool: Tool, call: ToolCallBlock, cwd: Path) -> ToolResult | None: ...
+    async def check(self, tool: Tool, call: ToolCallBlock, cwd: Path) -> Permitted | ToolResult: ...
 
 
 class Hooks(Protocol):
@@ -91,17 +92,20 @@ class SessionToolbox:
         # Behind the hooks, and as the tool will be given them: what is permitted must be what is done. A path that is
         # a number becomes a text for the tool, and would be none for the gate.
         checked = {**checked, "arguments": fit_arguments(tool.spec.parameters, checked["arguments"]).value}
-        refusal = await self._gate.refuse(tool, checked, self._cwd)
-        if refusal is not None:
-            return refusal
-        result = await registry.run(checked, self._context(checked, update))
+        decided = await self._gate.check(tool, checked, self._cwd)
+        if isinstance(decided, ToolResult):
+            return decided
+        result = await registry.run(checked, self._context(checked, update, decided.path))
         return await self._hooks.tool_result(checked, result)
 
-    def _context(self, call: ToolCallBlock, update: Callable[[ToolResult], None]) -> ToolContext:
+    def _context(
+        self, call: ToolCallBlock, update: Callable[[ToolResult], None], permitted: Path | None = None
+    ) -> ToolContext:
         return ToolContext(
             cwd=self._cwd,
             tool_call_id=call["id"],
             update=update,
             environment=self._environment,
             editor=self._editor,
+            permitted_path=permitted,
         )

@@ -70,6 +70,8 @@ class ToolContext:
     environment: Mapping[str, str] = field(default_factory=dict)
     """The whole environment of child processes, keys already taken out."""
     editor: Editor = field(default_factory=NoEditor)
+    permitted_path: Path | None = None
+    """Where the argument `path` led when the call was permitted: nothing else may be opened."""
 
 
 class Tool(Protocol):

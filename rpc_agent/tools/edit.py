@@ -7,7 +7,7 @@ from typing import Any
 import anyio.to_thread
 
 from rpc_agent.conversation.tool_spec import ToolSpec
-from rpc_agent.platform.atomic_write import replace_file
+from rpc_agent.platform.atomic_write import replace_real_file
 from rpc_agent.tools.base import ToolContext, ToolResult, text_result
 from rpc_agent.tools.edit_diff import unified_diff
 from rpc_agent.tools.edit_match import Edit, Edited, Replacement, apply_edits
@@ -16,8 +16,8 @@ from rpc_agent.tools.failure import ToolFailure, failure_text
 from rpc_agent.tools.file_text import file_text
 from rpc_agent.tools.function_tool import FunctionTool, object_schema
 from rpc_agent.tools.path_locks import PathLocks
-from rpc_agent.tools.paths import absolute_path, real_path, shown_path
-from rpc_agent.tools.regular_file import open_regular
+from rpc_agent.tools.paths import absolute_path, shown_path, target_path
+from rpc_agent.tools.regular_file import open_real_regular
 
 _DESCRIPTION = """\
 Replace exact pieces of text in one file. Each oldText must be in the file exactly once; all edits are matched against \
@@ -57,10 +57,11 @@ def edit_tool(locks: PathLocks) -> FunctionTool:
         path = absolute_path(arguments["path"], context)
         edits = [Edit(item["oldText"], item["newText"]) for item in arguments["edits"]]
         async with locks.hold(path):
-            data = await anyio.to_thread.run_sync(_read, path)
+            target = await anyio.to_thread.run_sync(target_path, path, context)
+            data = await anyio.to_thread.run_sync(_read, path, target)
             shown = await editor_text(path, data or b"", context)
             if data is None and shown is None:
-                await anyio.to_thread.run_sync(_refuse_missing, path)
+                await anyio.to_thread.run_sync(_refuse_missing, path, target)
             edited = await anyio.to_thread.run_sync(apply_edits, _base(data or b"", shown), edits)
             await _save(path, data, edited, context)
         details = {
@@ -72,21 +73,20 @@ def edit_tool(locks: PathLocks) -> FunctionTool:
     return FunctionTool(spec=_SPEC, access="write", function=edit)
 
 
-def _read(path: Path) -> bytes | None:
+def _read(path: Path, target: Path) -> bytes | None:
     """None where there is no file, which an editor may have all the same."""
-    target = real_path(path)
     try:
         if not target.exists():
             return None
-        with open_regular(target) as file:
+        with open_real_regular(target) as file:
             return file.read()
     except OSError as error:
         raise ToolFailure(f"{path} was not edited: {failure_text(error)}.") from error
 
 
-def _refuse_missing(path: Path) -> None:
+def _refuse_missing(path: Path, target: Path) -> None:
     try:
-        open_regular(real_path(path)).close()
+        open_real_regular(target).close()
     except OSError as error:
         raise ToolFailure(f"{path} was not edited: {failure_text(error)}.") from error
 
@@ -100,20 +100,23 @@ async def _save(path: Path, data: bytes | None, edited: Edited, context: ToolCon
     """Through the editor where it can tell the text's every byte, else to the disk."""
     text = known_text(edited.data) if context.editor.can_write else None
     # Asked before the write: an editor or a formatter may have saved meanwhile; its work is not to be lost.
-    await anyio.to_thread.run_sync(_refuse_changed, path, data)
+    await anyio.to_thread.run_sync(_unchanged, path, data, context)
     if text is None or not await written(path, text.text, context):
-        await anyio.to_thread.run_sync(_write, path, data, edited.data)
+        await anyio.to_thread.run_sync(_write, path, data, edited.data, context)
 
 
-def _refuse_changed(path: Path, data: bytes | None) -> None:
-    if _read(path) != data:
+def _unchanged(path: Path, data: bytes | None, context: ToolContext) -> Path:
+    """Where to write. Raises ToolFailure when the file is another by now."""
+    target = target_path(path, context)
+    if _read(path, target) != data:
         raise ToolFailure(f"{path} changed while it was being edited. It was not touched; read it again.")
+    return target
 
 
-def _write(path: Path, before: bytes | None, data: bytes) -> None:
-    _refuse_changed(path, before)
+def _write(path: Path, before: bytes | None, data: bytes, context: ToolContext) -> None:
+    target = _unchanged(path, before, context)
     try:
-        replace_file(real_path(path), data)
+        replace_real_file(target, data)
     except OSError as error:
         raise ToolFailure(f"{path} was not edited: {failure_text(error)}.") from error
 

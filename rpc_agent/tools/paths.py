@@ -36,6 +36,14 @@ def real_path(path: Path) -> Path:
     return Path(os.path.realpath(path))
 
 
+def target_path(path: Path, context: ToolContext) -> Path:
+    """Where the argument `path` leads. Raises ToolFailure when that is no longer what was permitted."""
+    now = real_path(path)
+    if context.permitted_path not in (None, now):
+        raise ToolFailure(f"What {path} leads to changed since it was permitted. It was not touched; look again.")
+    return now
+
+
 def argument_paths(arguments: Mapping[str, Any], context: ToolContext) -> tuple[Path, ...]:
     """The resolved paths that a call of read, write, edit, grep, find or ls would touch, for the permission check."""
     text = arguments.get("path", ".")

@@ -17,8 +17,8 @@ from rpc_agent.tools.base import ToolContext, ToolResult, text_result
 from rpc_agent.tools.editor_text import unsaved_text
 from rpc_agent.tools.failure import ToolFailure, failure_text
 from rpc_agent.tools.function_tool import FunctionTool, object_schema
-from rpc_agent.tools.paths import absolute_path, shown_path
-from rpc_agent.tools.regular_file import open_regular
+from rpc_agent.tools.paths import absolute_path, shown_path, target_path
+from rpc_agent.tools.regular_file import open_real_regular
 from rpc_agent.tools.truncation import MAX_BYTES, MAX_LINES, size_text, truncate_head
 
 _BLOCK_BYTES = 1024 * 1024
@@ -65,17 +65,18 @@ def read_tool() -> FunctionTool:
         path = absolute_path(arguments["path"], context)
         offset, limit = arguments.get("offset", 1), arguments.get("limit", MAX_LINES)
         name = shown_path(path, context)
+        target = await anyio.to_thread.run_sync(target_path, path, context)
         unsaved = await unsaved_text(path, context)
         if unsaved is not None:
             return _text(_window(io.BytesIO(unsaved.encode()), "utf-8", offset, min(limit, MAX_LINES)), name, offset)
-        return await anyio.to_thread.run_sync(_read, path, name, offset, limit, abandon_on_cancel=True)
+        return await anyio.to_thread.run_sync(_read, target, name, offset, limit, abandon_on_cancel=True)
 
     return FunctionTool(spec=_SPEC, access="read", function=read)
 
 
 def _read(path: Path, name: str, offset: int, limit: int) -> ToolResult:
     try:
-        with open_regular(path) as file:
+        with open_real_regular(path) as file:
             start = _first_bytes(file, name)
             file.seek(0)
             if mime_type := _image_type(start):

@@ -4,17 +4,30 @@ import difflib
 import errno
 import os
 import stat
+from collections.abc import Callable
 from pathlib import Path
 from typing import BinaryIO
 
+from rpc_agent.platform.real_folder import open_real
 from rpc_agent.tools.failure import ToolFailure
+
+# Without O_NONBLOCK opening a pipe waits for its writer, before we could see that it is one.
+_FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 
 
 def open_regular(path: Path) -> BinaryIO:
     """The file, for reading bytes. Raises ToolFailure with advice when it is no regular file, OSError otherwise."""
+    return _opened(path, lambda: os.open(path, _FLAGS))
+
+
+def open_real_regular(path: Path) -> BinaryIO:
+    """As `open_regular`, for a path without links: one that is put in the way meanwhile is not followed."""
+    return _opened(path, lambda: open_real(path, _FLAGS))
+
+
+def _opened(path: Path, open_it: Callable[[], int]) -> BinaryIO:
     try:
-        # Without O_NONBLOCK opening a pipe waits for its writer, before we could see that it is one.
-        descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+        descriptor = open_it()
     except FileNotFoundError as error:
         raise ToolFailure(f"There is no file {path}.{_similar(path)}") from error
     except OSError as error:
