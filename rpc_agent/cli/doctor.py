@@ -18,7 +18,8 @@ from rpc_agent.cli.arguments import Parser, here, program
 from rpc_agent.cli.server_options import serve_here, server_environment
 from rpc_agent.cli.terminal import Terminal, standard_output
 from rpc_agent.errors import RpcAgentError
-from rpc_agent.platform.paths import config_dir, sessions_dir
+from rpc_agent.platform.given_paths import checked_path
+from rpc_agent.platform.paths import config_dir
 from rpc_agent.providers.catalog import Catalog, load_catalog
 from rpc_agent.providers.local_models import LocalKind
 from rpc_agent.providers.local_servers import USUAL_PORTS, find_local_servers
@@ -26,6 +27,7 @@ from rpc_agent.providers.models_file import models_file
 from rpc_agent.settings import Settings, is_trusted, load_settings, load_trust, user_settings_file
 from rpc_agent.settings.files import PROJECT_DIR
 from rpc_agent.settings.trust import trust_file
+from rpc_agent.storage.paths import sessions_dir
 
 # The server answers in a twentieth of a second; ten seconds are for a cold, loaded machine.
 _START_SECONDS = 10.0
@@ -64,7 +66,7 @@ def main(arguments: Sequence[str]) -> int:
 def examine(environment: Mapping[str, str], cwd: Path) -> list[Finding]:
     """Everything that can be seen without starting a server."""
     config = config_dir(environment)
-    settings, about_settings = _settings(config)
+    settings, about_settings = _settings(config, cwd)
     catalog, about_models = _models(config, environment)
     answering = [_who_answers(settings, catalog)] if settings and catalog else []
     return [
@@ -72,7 +74,7 @@ def examine(environment: Mapping[str, str], cwd: Path) -> list[Finding]:
         *about_settings,
         *about_models,
         *answering,
-        _sessions(sessions_dir(environment)),
+        _sessions(environment, settings),
         _search_tool(environment),
         *_project(config, cwd),
     ]
@@ -88,10 +90,10 @@ def _config_dir(config: Path) -> Finding:
     return Finding("note", f"configuration folder: {config}", fix)
 
 
-def _settings(config: Path) -> tuple[Settings | None, list[Finding]]:
+def _settings(config: Path, cwd: Path) -> tuple[Settings | None, list[Finding]]:
     file = user_settings_file(config)
     try:
-        settings = load_settings(config)
+        settings = load_settings(config, cwd if _is_trusted(config, cwd) else None)
     except RpcAgentError as error:
         return None, [Finding("bad", f"settings: {error}", "Correct that field in the file, or take it out.")]
     found = [Finding("good", f"settings: {file}")] if file.exists() else []
@@ -131,7 +133,12 @@ def _who_answers(settings: Settings, catalog: Catalog) -> Finding:
     return Finding("good", f"{choice.model.ref} answers")
 
 
-def _sessions(folder: Path) -> Finding:
+def _sessions(environment: Mapping[str, str], settings: Settings | None) -> Finding:
+    folder = sessions_dir(environment, setting=settings.session_dir if settings else None)
+    try:
+        checked_path("sessionDir", folder)
+    except RpcAgentError as error:
+        return Finding("bad", f"sessions cannot be written: {error.message}", "Correct sessionDir in settings.json.")
     if _can_be_made(folder):
         return Finding("good", f"sessions are kept in: {folder}")
     fix = "Correct its permissions, or give another folder: sessionDir in settings.json, or --session-dir."
@@ -153,6 +160,14 @@ def _search_tool(environment: Mapping[str, str]) -> Finding:
     return Finding(
         "note", "ripgrep is not on PATH", "Searches work without it; with it they are faster in large trees."
     )
+
+
+def _is_trusted(config: Path, cwd: Path) -> bool:
+    try:
+        return is_trusted(load_trust(config), cwd.resolve())
+    except RpcAgentError:
+        # Told where it is asked for; a broken file trusts nobody.
+        return False
 
 
 def _project(config: Path, cwd: Path) -> list[Finding]:

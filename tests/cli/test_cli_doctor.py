@@ -73,6 +73,30 @@ def test_no_model_at_all_is_a_fault_when_the_offline_one_is_refused(tmp_path: Pa
     assert bad.startswith("no model answers")
 
 
+@pytest.mark.parametrize(("where", "trusted"), [("config", False), ("project", True), ("project", False)])
+def test_sessions_are_where_the_settings_put_them(tmp_path: Path, where: str, trusted: bool) -> None:
+    project, chosen = tmp_path / "project", tmp_path / "chosen"
+    folder = {"config": tmp_path / "config", "project": project / ".rpc-agent"}[where]
+    for made in (tmp_path / "config", folder):
+        made.mkdir(parents=True, exist_ok=True)
+    (folder / "settings.json").write_text(json.dumps({"sessionDir": str(chosen)}))
+    (tmp_path / "config" / "trust.json").write_text(json.dumps({str(project.resolve()): trusted}))
+    project.mkdir(exist_ok=True)
+    variables = {**environment(tmp_path), "RPC_AGENT_SESSION_DIR": "", "HOME": str(tmp_path)}
+    told = f"sessions are kept in: {chosen}" in texts(examine(variables, project), "good")
+    assert told is (where == "config" or trusted)
+    # The variable wins over the setting.
+    kept = f"sessions are kept in: {tmp_path / 'sessions'}"
+    assert kept in texts(examine(environment(tmp_path), project), "good")
+
+
+def test_a_sessions_folder_that_can_be_no_path_is_a_fault(tmp_path: Path) -> None:
+    (tmp_path / "config").mkdir()
+    (tmp_path / "config" / "settings.json").write_text(json.dumps({"sessionDir": "x" * 5000}))
+    [bad] = texts(examine({**environment(tmp_path), "RPC_AGENT_SESSION_DIR": ""}, tmp_path), "bad")
+    assert "sessionDir" in bad
+
+
 def test_a_project_that_is_not_trusted_is_said_not_to_be_read(tmp_path: Path) -> None:
     (tmp_path / ".rpc-agent").mkdir()
     [untrusted] = [f for f in examine(environment(tmp_path), tmp_path) if "this project" in f.text]
