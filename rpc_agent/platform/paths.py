@@ -4,13 +4,15 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
+from rpc_agent.errors import InvalidValue
+
 _APP = "rpc-agent"
 
 
 def config_dir(environment: Mapping[str, str], *, home: Path | None = None, platform: str = sys.platform) -> Path:
     """The folder of settings.json, models.json and trust.json; `RPC_AGENT_CONFIG_DIR` wins."""
     if chosen := environment.get("RPC_AGENT_CONFIG_DIR"):
-        return _absolute(chosen, home)
+        return _absolute("configDir", chosen, home)
     return (
         _base(environment, home, platform, unix=("XDG_CONFIG_HOME", ".config"), windows=("APPDATA", "Roaming")) / _APP
     )
@@ -25,7 +27,7 @@ def data_dir(environment: Mapping[str, str], *, home: Path | None = None, platfo
 def sessions_dir(environment: Mapping[str, str], *, home: Path | None = None, platform: str = sys.platform) -> Path:
     """The folder of the sessions of all working directories; `RPC_AGENT_SESSION_DIR` wins."""
     if chosen := environment.get("RPC_AGENT_SESSION_DIR"):
-        return _absolute(chosen, home)
+        return _absolute("sessionDir", chosen, home)
     return data_dir(environment, home=home, platform=platform) / "sessions"
 
 
@@ -44,10 +46,13 @@ def _base(
     return Path(given) if given.startswith("/") else user / folder
 
 
-def _absolute(chosen: str, home: Path | None) -> Path:
+def _absolute(field: str, chosen: str, home: Path | None) -> Path:
     if chosen == "~" or chosen.startswith(("~/", "~\\")):
         return _home(home) / chosen[2:]
-    return Path(chosen).absolute()
+    try:
+        return Path(chosen).absolute()
+    except FileNotFoundError as error:
+        raise InvalidValue(field, f"{chosen} is relative to a directory that no longer exists") from error
 
 
 def _home(home: Path | None) -> Path:

@@ -9,7 +9,7 @@ import anyio
 
 from rpc_agent.errors import InvalidValue
 from rpc_agent.platform import paths
-from rpc_agent.platform.given_paths import resolved_path
+from rpc_agent.platform.given_paths import absolute_path, resolved_path
 from rpc_agent.platform.process_tree import kill_live_trees
 from rpc_agent.rpc.calls import Handler
 from rpc_agent.rpc.peer import Peer
@@ -91,8 +91,16 @@ def _launch(options: ServeOptions, environment: Mapping[str, str]) -> LaunchOpti
         ephemeral=options.ephemeral,
         context_files=options.context_files,
         offline=options.offline,
-        extensions=tuple(Path(os.path.expanduser(file)).absolute() for file in options.extensions),
+        extensions=tuple(map(_extension_file, options.extensions)),
     )
+
+
+def _extension_file(written: str) -> Path:
+    """Absolute if it can be; if not, the loader finds no such file, says so, and the server goes on without it."""
+    try:
+        return absolute_path("extension", written)
+    except InvalidValue:
+        return Path(written)
 
 
 def _working_directory(options: ServeOptions) -> Path:

@@ -1,5 +1,6 @@
 """What a person is told about a command line, a folder or an output that is wrong: one sentence, and no traceback."""
 
+import json
 import os
 import shutil
 import signal
@@ -109,6 +110,26 @@ def test_in_a_folder_that_was_deleted_one_sentence_is_told(tmp_path: Path, comma
     assert done.returncode == 1
     assert done.stderr.startswith("rpc-agent: the folder you are in no longer exists; cd somewhere"), done.stderr
     assert done.stderr.count("\n") == 1
+
+
+@not_on_windows
+def test_a_server_in_a_folder_that_was_deleted_serves_another_and_leaves_an_extension_out(tmp_path: Path) -> None:
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    script = 'cd "$1" && rmdir "$1" && shift && exec "$@"'
+    options = ["serve", "--cwd", str(tmp_path), "--extension", "relative.py"]
+    done = subprocess.run(
+        ["sh", "-c", script, "sh", str(gone), *COMMAND, *options],
+        input='{"jsonrpc": "2.0", "id": 1, "method": "get_state"}\n',
+        env={**os.environ, "RPC_AGENT_CONFIG_DIR": str(tmp_path / "config")},
+        capture_output=True,
+        text=True,
+        timeout=SECONDS,
+        check=False,
+    )
+    answer = json.loads(done.stdout.splitlines()[0])
+    assert answer["result"]["cwd"] == str(tmp_path.resolve())
+    assert "the extension relative is left out: relative.py: No such file or directory" in done.stderr
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full here")

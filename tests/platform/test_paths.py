@@ -1,7 +1,9 @@
+import sys
 from pathlib import Path
 
 import pytest
 
+from rpc_agent.errors import InvalidValue
 from rpc_agent.platform.paths import config_dir, data_dir, sessions_dir
 
 HOME = Path("/home/ann")
@@ -38,3 +40,16 @@ def test_the_variables_of_rpc_agent_win_over_the_system():
 def test_a_relative_variable_starts_at_the_working_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.chdir(tmp_path)
     assert config_dir({"RPC_AGENT_CONFIG_DIR": "conf"}) == tmp_path / "conf"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a directory in use stays there")
+def test_a_relative_variable_in_a_directory_that_is_gone_is_refused_by_its_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    (tmp_path / "gone").mkdir()
+    monkeypatch.chdir(tmp_path / "gone")
+    (tmp_path / "gone").rmdir()
+    with pytest.raises(InvalidValue, match="configDir: there is relative to a directory that no longer exists"):
+        config_dir({"RPC_AGENT_CONFIG_DIR": "there"})
+    with pytest.raises(InvalidValue, match="sessionDir"):
+        sessions_dir({"RPC_AGENT_SESSION_DIR": "there"})
