@@ -1,10 +1,11 @@
 """The port to a summary model, and what of its answers counts as a summary. Sends nothing itself."""
 
-import math
 import zlib
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
+
+from rpc_agent.compaction.middle import Weigh, fits
 
 _CHARACTERS_JUDGED = 800
 """Shorter texts compress badly whatever they say."""
@@ -84,11 +85,12 @@ def repeats_itself(text: str) -> bool:
     return len(zlib.compress(data)) < len(data) * _LOOP_RATIO
 
 
-def output_tokens(wanted: int, model: SummaryModel, prompt_tokens: float) -> int:
+def output_tokens(wanted: int, model: SummaryModel, prompt: str, weigh: Weigh) -> int:
     """How long an answer to ask for: what the plan wants, the model's own limit, and the room its window leaves."""
-    bounds = [max(wanted, 1)]
+    most = max(wanted, 1)
     if model.max_tokens:
-        bounds.append(model.max_tokens)
-    if model.window:
-        bounds.append(max(model.window - math.ceil(prompt_tokens) - _PROMPT_OVERHEAD, _LEAST_ROOM))
-    return min(bounds)
+        most = min(most, model.max_tokens)
+    room = model.window - _PROMPT_OVERHEAD
+    if not model.window or fits(prompt, room - most, weigh):
+        return most
+    return min(most, max(room - weigh(prompt), _LEAST_ROOM))

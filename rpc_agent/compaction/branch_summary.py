@@ -6,7 +6,7 @@ from typing import cast
 
 from rpc_agent.compaction.asking import Ask, SummaryModel, SummaryRequest, output_tokens, refusal
 from rpc_agent.compaction.file_operations import FileOperations, file_operations, recorded_operations
-from rpc_agent.compaction.middle import without_middle
+from rpc_agent.compaction.middle import Weigh, without_middle
 from rpc_agent.compaction.prompts import SYSTEM, branch_prompt
 from rpc_agent.compaction.transcript import transcript
 from rpc_agent.context.projection import context_edits, entry_messages
@@ -95,8 +95,7 @@ async def summarize_branch(
         custom_instructions=custom_instructions,
         replace_instructions=replace_instructions,
     )
-    size = estimate(user_message(prompt, timestamp=0))
-    limit = output_tokens(_OUTPUT_TOKENS, model or SummaryModel(), size)
+    limit = output_tokens(_OUTPUT_TOKENS, model or SummaryModel(), prompt, _weigh(estimate))
     answer = await ask(SummaryRequest(kind="branch", system=SYSTEM, prompt=prompt, max_tokens=limit))
     usage = None if answer.usage is None else cast(Usage, {**make_usage(), **answer.usage})
     if (refused := refusal(answer)) is not None:
@@ -110,7 +109,11 @@ def _record(material: BranchMaterial, estimate: Estimate) -> str:
     record = transcript(material.messages)
     if material.most_tokens is None:
         return record
-    return without_middle(record, material.most_tokens, lambda text: estimate(user_message(text, timestamp=0)))
+    return without_middle(record, material.most_tokens, _weigh(estimate))
+
+
+def _weigh(estimate: Estimate) -> Weigh:
+    return lambda text: estimate(user_message(text, timestamp=0))
 
 
 def branch_summary_fields(outcome: BranchSummaryOutcome, *, old_leaf_id: str | None) -> JsonObject:

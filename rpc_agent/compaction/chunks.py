@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeVar
 
-from rpc_agent.compaction.middle import Weigh, without_middle
+from rpc_agent.compaction.middle import Weigh, fits, without_middle
 
 T = TypeVar("T")
 
@@ -80,7 +80,7 @@ def section(
     """`parts` is the record in order, `previous` the notes that the result shall carry on."""
     limit = room.input(tokens)
     whole = "\n\n".join(parts)
-    if limit is None or weigh(whole) + (weigh(previous) if previous else 0) <= limit:
+    if limit is None or fits(whole, limit - (weigh(previous) if previous else 0), weigh):
         return Section(kind=kind, chunks=(whole,), previous=previous, tokens=tokens)
     if previous is not None and weigh(previous) > limit // 2:
         # Too long to stand beside anything: it is read as the beginning of the record.

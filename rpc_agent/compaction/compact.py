@@ -30,7 +30,7 @@ from rpc_agent.compaction.prompts import (
 )
 from rpc_agent.context.system_state import system_message
 from rpc_agent.conversation.json_values import JsonObject
-from rpc_agent.conversation.messages import Message, user_message
+from rpc_agent.conversation.messages import Message
 from rpc_agent.conversation.usage import Usage, add_usage, make_usage
 from rpc_agent.errors import CompactionFailed
 
@@ -98,8 +98,7 @@ class _Calls:
 
     async def _once(self, question: _Question) -> tuple[SummaryAnswer, Refused | None]:
         self._report(CompactionProgress(question.phase, self._made, self._plan.calls))
-        size = self._plan.estimate(user_message(question.prompt, timestamp=0))
-        limit = output_tokens(question.tokens, self._model, size)
+        limit = output_tokens(question.tokens, self._model, question.prompt, self._plan.weigh)
         request = SummaryRequest(kind=question.kind, system=SYSTEM, prompt=question.prompt, max_tokens=limit)
         answer = await self._ask(request)
         self._charge(answer)

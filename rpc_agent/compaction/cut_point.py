@@ -43,7 +43,7 @@ def range_steps(projection: Projection) -> tuple[Step, ...]:
     """
     edits = context_edits(projection.entries)
     steps: list[Step] = []
-    at, messages = 0, projection.messages
+    at, messages = 0, list(projection.messages)
     for index, entry in enumerate(projection.entries):
         spoken: list[Message] = []
         while at < len(messages) and messages[at].entry is entry:

@@ -1,9 +1,17 @@
-"""Takes the middle out of a long text, and says so. Counts tokens by the function it is given; pure."""
+"""Fits texts into a number of tokens. Counts by the function it is given; pure."""
 
 from collections.abc import Callable
 
 Weigh = Callable[[str], int]
 """Tokens of a text, by the estimate that the rest of a compaction uses."""
+
+_MOST_TOKENS_A_CHARACTER = 4
+"""More than any rule of ours counts for any text; what no tokenizer exceeds by much, as it has a token for each byte."""
+
+
+def fits(text: str, tokens: int, weigh: Weigh) -> bool:
+    """Whether the text has at most so many tokens. What is short enough for that is not counted: it takes a while."""
+    return len(text) * _MOST_TOKENS_A_CHARACTER <= tokens or weigh(text) <= tokens
 
 
 def without_middle(text: str, tokens: int, weigh: Weigh, *, hint: str = "") -> str:

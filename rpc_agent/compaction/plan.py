@@ -41,6 +41,8 @@ class CompactionPlan:
     """As they will be: with `shrunk` in their places."""
     previous_summary: str | None
     """As the last compaction stored it."""
+    replaced_tokens: int
+    """What the summary stands for: the previous one and the messages of both sections."""
     file_operations: FileOperations
     material: Ledger
     """All that the ledger could say; `ledger` is what there is room for."""
@@ -90,12 +92,6 @@ class CompactionPlan:
         return self.replaced_tokens + self.shrink_gain
 
     @property
-    def replaced_tokens(self) -> int:
-        """What the summary stands for."""
-        previous = 0 if self.previous_summary is None else self.weigh(self.previous_summary)
-        return previous + sum(map(self.estimate, self.messages_to_summarize + self.turn_prefix_messages))
-
-    @property
     def ledger(self) -> Ledger:
         return ledger_within(self.material, self.ledger_tokens, self.weigh)
 
@@ -105,7 +101,7 @@ class CompactionPlan:
         return ledger_budget(self.limits.window, self.freed_tokens)
 
     def weigh(self, text: str) -> int:
-        return self.estimate(_summary_message(text))
+        return weigh_summary(text, self.estimate)
 
     def tokens_with(self, summary: str) -> int:
         """The context after this compaction, with that summary; by the same ruler as `tokens_before`."""
@@ -127,5 +123,12 @@ def _kept_tokens(system: SystemState | None, kept: Sequence[Message], estimate: 
     return sum(map(estimate, kept)) + (estimate(system_message(system, timestamp=0)) if system else 0)
 
 
-def _summary_message(summary: str) -> CompactionSummaryMessage:
-    return {"role": "compactionSummary", "summary": summary, "tokensBefore": 0, "timestamp": 0}
+def weigh_summary(text: str, estimate: Estimate) -> int:
+    """Tokens of a text as the summary of a compaction."""
+    message: CompactionSummaryMessage = {
+        "role": "compactionSummary",
+        "summary": text,
+        "tokensBefore": 0,
+        "timestamp": 0,
+    }
+    return estimate(message)

@@ -12,7 +12,7 @@ from rpc_agent.compaction.file_operations import (
 )
 from rpc_agent.compaction.ledger import Ledger, ledger_material
 from rpc_agent.compaction.ledger_record import recorded_ledger
-from rpc_agent.compaction.plan import CompactionPlan, forecast
+from rpc_agent.compaction.plan import CompactionPlan, forecast, weigh_summary
 from rpc_agent.compaction.policy import CompactionBudget, Limits, limits
 from rpc_agent.compaction.shrink import is_shrinking, shrink_results
 from rpc_agent.compaction.transcript import transcript_parts
@@ -197,6 +197,7 @@ class _Planner:
             turn_prefix_messages=prefix,
             kept_messages=kept,
             previous_summary=previous.summary if previous else None,
+            replaced_tokens=self._replaced(previous, history + prefix),
             file_operations=files,
             material=ledger_material(_spoken(self._steps[: cut.at]), kept, _carried(previous), files),
             summarized_entry_ids=_others(self._projection.entries, kept_ids),
@@ -207,6 +208,10 @@ class _Planner:
             scale=self._scale,
         )
         return replace(plan, estimated_tokens_after=forecast(plan))
+
+    def _replaced(self, previous: CompactionEntry | None, messages: Sequence[Message]) -> int:
+        summary = 0 if previous is None else weigh_summary(previous.summary, self._estimate)
+        return summary + sum(map(self._estimate, messages))
 
 
 def _with_calls(plan: CompactionPlan, room: SummaryRoom) -> CompactionPlan:

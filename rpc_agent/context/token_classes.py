@@ -48,26 +48,27 @@ def _cases_only(code: int) -> int:
 
 _MERGED, _RARE, _CASES = map(_byte_table, (_letters_merged, _cases_apart, _cases_only))
 
-_PATTERNS: tuple[tuple[bytes, float], ...] = (
-    (b"a", 0.055),
-    (b" a", 0.82),  # A word with its space.
-    (b"0a", 1.09),  # Hex and base64: letters that no word explains.
-    (b" 0", 0.8),  # A space before a number is a token of its own.
-    (b".", 0.19),
-    (b"a.", 0.57),
-    (b"0.", 0.57),
-    (b" .", 1.13),
-    (b"..", 0.46),
-    (b"n", 1.28),
-    (b".n", -1.2),  # Punctuation takes the end of the line with it.
-    (b"nn", -1.1),  # Empty lines, and the two characters of a line's end, share a token.
-    (b"a" * 32, 13.0),  # No word is that long: sequences of a laboratory, keys in letters.
-    (b"a  ", 0.92),  # A run of spaces is one token, however long.
-    (b".  ", 0.92),
-    (b"0  ", 0.92),
-    (b"n  ", 0.92),
-    (b"t", 0.53),
-)
+_PATTERNS: Mapping[bytes, tuple[tuple[bytes, float], ...]] = {
+    # The second ones are looked for only where the first occurs: each search goes through the whole text.
+    b"a": (
+        (b"a", 0.055),
+        (b" a", 0.82),  # A word with its space.
+        (b"a" * 32, 13.0),  # No word is that long: sequences of a laboratory, keys in letters.
+    ),
+    b"0": (
+        (b"0a", 1.09),  # Hex and base64: letters that no word explains.
+        (b" 0", 0.8),  # A space before a number is a token of its own.
+        (b"0.", 0.57),
+    ),
+    b".": ((b".", 0.19), (b"a.", 0.57), (b" .", 1.13), (b"..", 0.46)),
+    b"n": (
+        (b"n", 1.28),
+        (b".n", -1.2),  # Punctuation takes the end of the line with it.
+        (b"nn", -1.1),  # Empty lines, and the two characters of a line's end, share a token.
+    ),
+    b"  ": tuple((before + b"  ", 0.92) for before in (b"a", b".", b"0", b"n")),  # A run is one token, however long.
+    b"t": ((b"t", 0.53),),
+}
 _RULERS: tuple[bytes, ...] = tuple(char * 4 for char in (b"-", b"=", b"*", b"#", b"_", b"~"))
 _RULER = -1.2
 """Repeated signs share tokens, so what the patterns counted for each sign is taken back."""
@@ -135,12 +136,20 @@ def weigh(text: str) -> float:
 
 def _ascii(data: bytes) -> float:
     merged = data.translate(_MERGED)
-    cases = data.translate(_CASES)
-    tokens = sum(merged.count(pattern) * weight for pattern, weight in _PATTERNS)
-    tokens += _digit_groups(merged) * _DIGIT_GROUP
+    tokens = 0.0
+    for present, patterns in _PATTERNS.items():
+        if present in merged:
+            for pattern, weight in patterns:
+                tokens += merged.count(pattern) * weight
     tokens += data.translate(_RARE).count(b"r") * _RARE_LETTER
-    tokens += cases.count(b"A") * _CAPITAL + cases.count(b"AA") * _TWO_CAPITALS + cases.count(b"AaA") * _LONE_SMALL
-    return (tokens + _rulers(data) * _RULER) * _LEANING
+    if b"0" in merged:
+        tokens += _digit_groups(merged) * _DIGIT_GROUP
+    if not data.islower():
+        cases = data.translate(_CASES)
+        tokens += cases.count(b"A") * _CAPITAL + cases.count(b"AA") * _TWO_CAPITALS + cases.count(b"AaA") * _LONE_SMALL
+    if b"...." in merged:
+        tokens += _rulers(data) * _RULER
+    return tokens * _LEANING
 
 
 def _rulers(data: bytes) -> int:

@@ -186,7 +186,7 @@ async def test_a_cancelled_call_leaves_nothing_behind():
     ],
 )
 def test_the_output_asked_for_fits_the_plan_the_model_and_the_room(model, prompt, tokens):
-    assert output_tokens(2000, model, prompt) == tokens
+    assert output_tokens(2000, model, "x" * prompt, len) == tokens
 
 
 async def test_the_entry_carries_what_a_reader_of_the_files_tail_needs():

@@ -143,3 +143,9 @@ def test_a_failed_answer_is_no_anchor():
 
 def _raws(path):
     return [{name: value for name, value in entry.raw.items() if name not in ("id", "parentId")} for entry in path]
+
+
+@given(st.text() | st.text(alphabet="\n.aA0 \u2800\U0001f600\u1300\u0e80ђ", max_size=60))
+def test_no_text_counts_more_than_four_tokens_a_character(text: str) -> None:
+    """What spares a compaction the counting of a short text."""
+    assert token_rule("classes").weigh(text) <= 4 * len(text)
