@@ -6,7 +6,7 @@ Weigh = Callable[[str], int]
 """Tokens of a text, by the estimate that the rest of a compaction uses."""
 
 _MOST_TOKENS_A_CHARACTER = 4
-"""More than any rule of ours counts for any text; what no tokenizer exceeds by much, as it has a token for each byte."""
+"""More than any rule of ours counts for any text; and a tokenizer has a token for each byte, so it counts no more."""
 
 
 def fits(text: str, tokens: int, weigh: Weigh) -> bool:
