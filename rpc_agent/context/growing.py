@@ -64,7 +64,8 @@ class View(Sequence[T_co]):
     def __getitem__(self, index: slice) -> Sequence[T_co]: ...
     def __getitem__(self, index: int | slice) -> T_co | Sequence[T_co]:
         if isinstance(index, slice):
-            return tuple(self._items[at] for at in range(*index.indices(self._length)))
+            start, stop, step = index.indices(self._length)
+            return self._items[start:stop:step] if step > 0 else self._items[: self._length][index]
         at = index + self._length if index < 0 else index
         if not 0 <= at < self._length:
             raise IndexError(index)
@@ -110,7 +111,11 @@ class Headed(Sequence[T_co]):
     def __getitem__(self, index: slice) -> Sequence[T_co]: ...
     def __getitem__(self, index: int | slice) -> T_co | Sequence[T_co]:
         if isinstance(index, slice):
-            return tuple(self[at] for at in range(*index.indices(len(self))))
+            start, stop, step = index.indices(len(self))
+            head = len(self._head)
+            if step == 1 and start >= head:
+                return self._rest[start - head : max(stop - head, 0)]
+            return list(self)[index]
         at = index + len(self) if index < 0 else index
         if at < 0:
             raise IndexError(index)

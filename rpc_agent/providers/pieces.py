@@ -47,9 +47,9 @@ class Pieces(Generic[PieceT]):
         same = _common_beginning(self._messages, messages)
         known = {id(self._messages[at]): self._made[at] for at in range(same, len(self._made))}
         added = []
-        for at in range(same, len(messages)):
-            piece = known.get(id(messages[at]))
-            added.append(encode(messages[at]) if piece is None else piece)
+        for message in messages[same:]:
+            piece = known.get(id(message))
+            added.append(encode(message) if piece is None else piece)
         self._made[same:] = added
         # A plain list belongs to the caller, who may go on changing it.
         self._messages = messages if isinstance(messages, SharesItsBeginning) else tuple(messages)
