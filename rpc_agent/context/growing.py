@@ -65,7 +65,7 @@ class View(Sequence[T_co]):
     def __getitem__(self, index: int | slice) -> T_co | Sequence[T_co]:
         if isinstance(index, slice):
             start, stop, step = index.indices(self._length)
-            return self._items[start:stop:step] if step > 0 else self._items[: self._length][index]
+            return tuple(self._items[start:stop:step] if step > 0 else self._items[: self._length][index])
         at = index + self._length if index < 0 else index
         if not 0 <= at < self._length:
             raise IndexError(index)
@@ -115,7 +115,7 @@ class Headed(Sequence[T_co]):
             head = len(self._head)
             if step == 1 and start >= head:
                 return self._rest[start - head : max(stop - head, 0)]
-            return list(self)[index]
+            return tuple(self)[index]
         at = index + len(self) if index < 0 else index
         if at < 0:
             raise IndexError(index)
