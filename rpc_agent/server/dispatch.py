@@ -62,9 +62,10 @@ def _for_session(connection: Connection, method: Method, handler: SessionHandler
             if method.name == "prompt" and not _cuts_in(parsed):
                 # Said at once and not after the wait in line: a person who types during a compaction wants to know.
                 session.refuse_when_occupied()
-            if method.name.startswith("abort"):
+            waits_in_line = method.ordering == "in-order" and not _cuts_in(parsed)
+            if not waits_in_line and _is_about_runs(method.name):
                 await _what_came_before_has_begun()
-            if method.ordering == "in-order" and not _cuts_in(parsed):
+            if waits_in_line:
                 async with connection.ordering.turn(session.session_id):
                     connection.require_open(session)
                     result = await handler(request, parsed)
@@ -79,8 +80,14 @@ def _for_session(connection: Connection, method: Method, handler: SessionHandler
     return run
 
 
+def _is_about_runs(method: str) -> bool:
+    """Whether it means the run that a request before it began."""
+    return method in ("prompt", "steer", "follow_up") or method.startswith("abort")
+
+
 async def _what_came_before_has_begun() -> None:
-    """Taking a turn that is free costs a request one step of the loop, and an abort behind it must not overtake it."""
+    """Taking a turn that is free costs a request one step of the loop, and what is sent behind it in the same write
+    must not overtake it: an abort would stop nothing, and a follow-up would be the first message of the run."""
     for _ in range(2):
         await anyio.lowlevel.checkpoint()
 

@@ -1,12 +1,14 @@
 """steer, follow_up, clear_queue, get_queue and the modes: delivered once, in order, or taken back."""
 
+import json
 from pathlib import Path
 from typing import Any
 
+import anyio
 import pytest
 
 from rpc_agent.rpc.errors import RpcError
-from tests.support.agent_server import CheckingClient, Home, names, serving
+from tests.support.agent_server import PATIENCE, CheckingClient, Home, names, serving
 
 pytestmark = pytest.mark.anyio
 
@@ -81,6 +83,23 @@ async def test_when_idle_they_start_a_run(tmp_path: Path) -> None:
         await client.request("wait_for_idle")
         assert (await client.request("follow_up", {"message": "more"}))["disposition"] == "started"
         assert (await client.request("wait_for_idle"))["text"] == "again"
+
+
+@pytest.mark.parametrize("later", ["follow_up", "steer", "prompt"])
+async def test_what_is_sent_in_one_write_behind_a_prompt_does_not_overtake_it(tmp_path: Path, later: str) -> None:
+    home = Home(tmp_path)
+    home.script({"text": "to one"}, {"text": "to two"})
+    async with serving(home) as client:
+        behind = {"message": "two", **({"streamingBehavior": "followUp"} if later == "prompt" else {})}
+        both = [
+            {"jsonrpc": "2.0", "id": "first", "method": "prompt", "params": {"message": "one"}},
+            {"jsonrpc": "2.0", "id": "second", "method": later, "params": behind},
+        ]
+        with anyio.fail_after(PATIENCE):
+            await client.send(json.dumps(both).encode())
+            await client.notification("agent_settled")
+        assert await user_texts(client) == ["one", "two"]
+        assert names(client).count("agent_start") == 1
 
 
 async def test_clear_queue_gives_the_texts_back_and_answers_who_waits_for_them(tmp_path: Path) -> None:
