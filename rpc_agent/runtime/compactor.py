@@ -74,6 +74,39 @@ class Compacted:
         }
 
 
+@dataclass(slots=True)
+class _Work:
+    """One compaction and what has become of it so far; until something else is known it was cancelled."""
+
+    id: str
+    reason: CompactionReason
+    will_retry: bool
+    aborts: Sequence[Abort]
+    status: CompactionStatus = "cancelled"
+    done: Compacted | None = None
+    message: str | None = None
+    from_extension: bool = False
+
+    def end(self) -> CompactionEnd:
+        result = self.done.result() if self.done else None
+        return CompactionEnd(self.id, self.reason, self.status, self._retries, result, self.message)
+
+    def ended(self) -> CompactionEnded:
+        """The same for hooks."""
+        return CompactionEnded(
+            reason=self.reason,
+            will_retry=self._retries,
+            from_extension=self.from_extension,
+            entry=self.done.entry if self.done else None,
+            aborted=self.status == "cancelled",
+            error_message=self.message,
+        )
+
+    @property
+    def _retries(self) -> bool:
+        return self.will_retry and self.status == "completed"
+
+
 class Compactor:
     """`settings` is asked each time: they may change while the session is open."""
 
@@ -186,44 +219,34 @@ class Compactor:
         )
         # Where the context can still be sent, a failure is reported and nothing changes.
         fallback = options.fallback or reason == "overflow" or 0 < plan.limits.window < plan.tokens_before
-        compaction_id = self._identity.draw_id(16)
+        work = _Work(self._identity.draw_id(16), reason, will_retry, aborts)
         self._active, self._idle = Abort(), anyio.Event()
-        status: CompactionStatus = "cancelled"
-        done: Compacted | None = None
-        message: str | None = None
-        outcome: CompactionOutcome | OwnCompaction | None = None
-        self._emit(CompactionStart(compaction_id, reason))
+        self._emit(CompactionStart(work.id, reason))
         try:
-            asked = replace(options, fallback=fallback)
-            outcome = await self._own(plan, asked, reason, aborts, will_retry=will_retry)
-            if outcome is None:
-                outcome = await self._ask(plan, asked, compaction_id, aborts)
-            if outcome is None:
-                raise CompactionCancelled("The compaction was stopped. Nothing was changed.")
-            done = await self._record(outcome, plan.tokens_before)
-            status = "completed"
-            return done
+            work.done = await self._carry_out(work, plan, replace(options, fallback=fallback))
+            work.status = "completed"
+            return work.done
         except (CompactionFailed, StorageFailed, RequestError) as error:
-            status, message = "failed", error.message
+            work.status, work.message = "failed", error.message
             self._charge(error.details.get("usage"))
             raise
         finally:
-            self._active, self.last_status = None, status
-            result = done.result() if done else None
-            retries = will_retry and status == "completed"
-            self._emit(CompactionEnd(compaction_id, reason, status, retries, result, message))
-            if done is not None:
+            self._active, self.last_status = None, work.status
+            self._emit(work.end())
+            if work.done is not None:
                 self._announce_usage()
             self._idle.set()
-            ended = CompactionEnded(
-                reason=reason,
-                will_retry=retries,
-                from_extension=isinstance(outcome, OwnCompaction),
-                entry=done.entry if done else None,
-                aborted=status == "cancelled",
-                error_message=message,
-            )
-            await self._hooks.ended(ended, aborts)
+            await self._hooks.ended(work.ended(), aborts)
+
+    async def _carry_out(self, work: _Work, plan: CompactionPlan, options: CompactionOptions) -> Compacted:
+        outcome: CompactionOutcome | OwnCompaction | None
+        outcome = await self._own(plan, options, work.reason, work.aborts, will_retry=work.will_retry)
+        work.from_extension = outcome is not None
+        if outcome is None:
+            outcome = await self._ask(plan, options, work.id, work.aborts)
+        if outcome is None:
+            raise CompactionCancelled("The compaction was stopped. Nothing was changed.")
+        return await self._record(outcome, plan.tokens_before)
 
     async def _own(
         self,
