@@ -4,12 +4,9 @@ A tool call's arguments are parsed once, when the answer is complete. A call tha
 so nobody can run it by mistake.
 """
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, assert_never, cast
-
-import orjson
 
 from rpc_agent.conversation.blocks import AssistantBlock, ThinkingBlock, ToolCallBlock, text_block
 from rpc_agent.conversation.json_values import without_lone_surrogates
@@ -25,6 +22,7 @@ from rpc_agent.providers.base import (
     ToolCallDelta,
     UsageReport,
 )
+from rpc_agent.providers.call_arguments import parse_arguments
 from rpc_agent.providers.pricing import with_cost
 
 BlockKind = Literal["text", "thinking", "toolCall"]
@@ -229,35 +227,10 @@ def _finished(block: _Block) -> AssistantBlock:
 
 def _finished_call(block: _Block) -> ToolCallBlock:
     text = block.text()
-    arguments = _parse_arguments(text)
+    arguments = parse_arguments(text)
     call: dict[str, Any] = {"type": "toolCall", "id": block.id, "name": block.name, "arguments": arguments or {}}
     if arguments is None:
         call[INVALID_ARGUMENTS] = text
     if block.signature:
         call["thoughtSignature"] = block.signature
     return cast(ToolCallBlock, call)
-
-
-def _parse_arguments(text: str) -> dict[str, Any] | None:
-    """A JSON object, {} for nothing at all (a tool without parameters), None for anything else."""
-    if not text.strip():
-        return {}
-    try:
-        value = orjson.loads(text)
-    except orjson.JSONDecodeError:
-        value = _parse_odd_arguments(text)
-    return value if isinstance(value, dict) else None
-
-
-def _parse_odd_arguments(text: str) -> Any:
-    """What orjson refuses and JSON readers elsewhere accept: an escaped lone surrogate, very deep nesting."""
-    try:
-        value = json.loads(text, parse_constant=_refuse_constant)
-        # Re-encoding replaces lone surrogates wherever they are, in names too.
-        return json.loads(without_lone_surrogates(json.dumps(value, ensure_ascii=False)))
-    except (ValueError, RecursionError):
-        return None
-
-
-def _refuse_constant(name: str) -> Any:
-    raise ValueError(f"{name} is not JSON")

@@ -53,7 +53,7 @@ def classify(
     `window` the model's, both in tokens, 0 where unknown.
     """
     text = read_failure(body)
-    if finish_reason in _WINDOW_FINISH or any(word in body.lower() for word in _WINDOW_FINISH):
+    if _WINDOW_FINISH.fullmatch((finish_reason or "").lower()) or "model_context_window_exceeded" in body.lower():
         return Failure(kind="overflow", message=text.message, limit=None)
     if usage is not None and window and input_tokens(usage) > window:
         # The service answered, but it read more than the window holds: it cut the input without a word.
@@ -83,7 +83,9 @@ def is_retryable(kind: FailureKind) -> bool:
     return kind in ("rate", "overloaded", "transport")
 
 
-_WINDOW_FINISH = ("model_context_window_exceeded",)
+_WINDOW_FINISH = re.compile(
+    r"(?:model_)?(?:max_)?context_?(?:window|length|limit|size)(?:_?(?:exceeded|reached|overflow|limit))?"
+)
 """Finish reasons that mean the window ended the answer."""
 
 _OUTPUT = re.compile(
@@ -147,7 +149,7 @@ _BYTES = re.compile(
 _OVERLOADED = re.compile(
     r"overload|temporarily|unavailable|server[ _]?error|internal[ _]?error|bad gateway|gateway time-?out"
     r"|(at|over|no) capacity|try again later|retry your request|returned error|provider_unavailable"
-    r"|service_?busy|engine_busy"
+    r"|service_?busy|engine_busy|system_?resource"
 )
 _TRANSPORT = re.compile(
     r"network error|connection (error|reset|refused|closed|aborted)|fetch failed|getaddrinfo|socket hang up|timed? ?out"

@@ -22,6 +22,8 @@ class Timeouts:
     """Between bytes, and before the first: models think for minutes, but a stream silent this long has stalled."""
     write: float = 60.0
     """For one piece of the request: a slow uplink with images needs tens."""
+    after_end: float = 5.0
+    """Once an answer's end was said only counts are due; some servers then neither send nor close."""
 
 
 _LARGE_PART = 1024 * 1024

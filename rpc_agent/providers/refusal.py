@@ -9,9 +9,12 @@ _MAX_SHOWN = 2000
 """Characters of a service's words: some quote the whole request back."""
 
 _FILTERS = frozenset(
-    {"content_filter", "refusal", "SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "IMAGE_SAFETY"}
+    {"content_filter", "refusal", "safety", "recitation", "blocklist", "prohibited_content", "spii", "image_safety"}
+    | {"sensitive", "moderation", "content_filtered", "guardrail_intervened"}
 )
 """Finish reasons that speak of what the answer says, in the words of each API."""
+_BROKEN = frozenset({"error", "abort", "aborted", "cancelled", "canceled", "interrupted", "timeout"})
+"""Finish reasons that speak of what became of the service."""
 
 
 def failed(
@@ -41,6 +44,7 @@ def bad_finish(provider: str, reason: str, explanation: str = "") -> ModelCallFa
     if kind == "overflow":
         return ModelCallFailed(f"the context window ended the answer ({reason})", kind="overflow")
     said = f": {explanation[:_MAX_SHOWN]}" if explanation else ""
-    if reason in _FILTERS:
+    if reason.lower() in _FILTERS:
         return ModelCallFailed(f"the service's content filter stopped the answer ({reason}){said}", kind="other")
+    kind = "transport" if reason.lower() in _BROKEN else kind
     return ModelCallFailed(f"the answer ended with the finish reason {reason!r}{said}", kind=kind)

@@ -8,6 +8,9 @@ from typing import NamedTuple
 MAX_EVENT_BYTES = 32 * 1024 * 1024
 """A whole answer in one event (a server that does not really stream) fits many times; a runaway line does not."""
 
+_IGNORED = (b":", b"id:", b"retry:")
+_MAX_STRAY = 2000
+"""Bytes kept of a text that is no stream; enough to tell what it says."""
 _BOM = b"\xef\xbb\xbf"
 
 
@@ -26,8 +29,9 @@ class SseTooLong(Exception):
 class SseSplitter:
     """Feed it chunks; it gives the events that became complete.
 
-    An event at the end of the stream without its blank line is dropped, as the standard says: it may be cut.
-    Comments, `id` and `retry` are read and ignored: nobody reconnects to a model's answer.
+    An event at the end of the stream without its blank line may be cut: `end` gives it, and whoever knows what is in
+    it judges. Comments, `id` and `retry` are read and ignored: nobody reconnects to a model's answer. A line that is a
+    JSON object is an event, as gateways put the error of a service between the lines.
     """
 
     def __init__(self, *, max_event_bytes: int = MAX_EVENT_BYTES) -> None:
@@ -38,6 +42,8 @@ class SseSplitter:
         self._size = 0
         self._after_cr = False
         self._at_start = True
+        self.stray = b""
+        """The beginning of what is no line of a stream."""
 
     def feed(self, chunk: bytes) -> list[SseEvent]:
         """Raises SseTooLong."""
@@ -83,7 +89,18 @@ class SseSplitter:
                 self._name = line[6:].removeprefix(b" ").decode("utf-8", "replace")
             elif line == b"data":
                 data.append(b"")
+            elif line.startswith(b"{"):
+                events.append(SseEvent("", line))
+            elif not line.startswith(_IGNORED) and len(self.stray) < _MAX_STRAY:
+                self.stray += line[:_MAX_STRAY] + b"\n"
         return events
+
+    def end(self) -> SseEvent | None:
+        """The event that the end of the stream left without its blank line, and maybe cut."""
+        lines = [b"".join(self._partial)] if self._partial else []
+        self._partial.clear()
+        events = self._read_lines([*lines, b""])
+        return events[-1] if events else None
 
 
 def _size(lines: list[bytes]) -> int:

@@ -9,12 +9,17 @@ from rpc_agent.conversation.json_values import without_lone_surrogates
 from rpc_agent.providers.base import ModelCallFailed
 
 
+class NotJson(ModelCallFailed):
+    """An event holds something else: a proxy's page, a line cut short, the words of a keep-alive."""
+
+
 def read_event(data: bytes) -> Any:
-    """The value of one event. Raises ModelCallFailed for what is no JSON at all: a proxy's page, a line cut short."""
+    """The value of one event. Raises NotJson."""
     try:
         return orjson.loads(data)
     except orjson.JSONDecodeError:
-        return _read_odd(data)
+        # Some gateways end the streams of all APIs alike.
+        return None if data.startswith(b"[DONE]") else _read_odd(data)
 
 
 class TextJoiner:
@@ -47,4 +52,4 @@ def _read_odd(data: bytes) -> Any:
         return json.loads(data)
     except (ValueError, RecursionError):
         shown = data[:200].decode("utf-8", "replace")
-        raise ModelCallFailed(f"the stream holds something that is not JSON: {shown}", kind="transport") from None
+        raise NotJson(f"the stream holds something that is not JSON: {shown}", kind="transport") from None

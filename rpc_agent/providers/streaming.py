@@ -5,54 +5,31 @@ nowhere else, and neither it nor a header is in any error.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import anyio
 import anyio.to_thread
 
 from rpc_agent.conversation.models import Model
 from rpc_agent.errors import AuthMissing
-from rpc_agent.providers.base import ModelCallFailed, ModelRequest, Stopped, StreamEvent
+from rpc_agent.providers.answer_stream import AnswerReader, AnswerStream
+from rpc_agent.providers.base import ModelCallFailed, ModelRequest, StreamEvent
 from rpc_agent.providers.connections import Connections
 from rpc_agent.providers.hidden import without_secrets
 from rpc_agent.providers.refusal import failed
 from rpc_agent.providers.retry_after import retry_after
-from rpc_agent.providers.sse import SseEvent, SseSplitter, SseTooLong
+from rpc_agent.providers.sse import SseTooLong
 
 if TYPE_CHECKING:
     from rpc_agent.providers.http import Response, Timeouts
 
 _MAX_ERROR_BYTES = 64 * 1024
 """Enough of any refusal; a proxy's error page does not deserve more."""
-_MAX_WHOLE_BYTES = 32 * 1024 * 1024
-"""An answer that came as one JSON document in place of a stream."""
 _DRAIN_SECONDS = 0.25
 """After the end of the answer only the end of the body is due, and it usually came in the same packet."""
-
-
-class AnswerReader(Protocol):
-    """Turns the data of stream events into events of the port; one for each answer. Pure."""
-
-    @property
-    def done(self) -> bool:
-        """The service said that nothing follows."""
-        ...
-
-    @property
-    def is_complete(self) -> bool:
-        """The answer's end was said, so that a connection lost after it loses nothing."""
-        ...
-
-    def read(self, data: bytes, out: list[StreamEvent]) -> None:
-        """One event's data, or a whole body that is JSON. Raises ModelCallFailed for an error inside the stream."""
-        ...
-
-    def finish(self) -> Stopped:
-        """The end of the answer. Raises ModelCallFailed when it was cut or ended for a bad reason."""
-        ...
 
 
 Body = bytes | Sequence[bytes]
@@ -130,13 +107,13 @@ class StreamingModel(ABC):
         from rpc_agent.providers.http import HttpFailed, Timeouts  # noqa: PLC0415 - httpx loads at the first call
 
         headers = await self._all_headers()
+        timeouts = self._timeouts or Timeouts()
         try:
-            async with http.post(
-                call.url, body=call.body, headers=headers, timeouts=self._timeouts or Timeouts()
-            ) as response:
-                if response.status != 200:
+            async with http.post(call.url, body=call.body, headers=headers, timeouts=timeouts) as response:
+                if not 200 <= response.status < 300:
                     raise await self._refusal(response, estimate_tokens(call.body))
-                async with aclosing(_batches(response.chunks, call.reader)) as batches:
+                answer = AnswerStream(call.reader, self._model.provider)
+                async with aclosing(_batches(response.chunks, answer, timeouts.after_end)) as batches:
                     async for batch in batches:
                         yield batch
                 await _drain(response)
@@ -201,41 +178,38 @@ async def _drain(response: "Response") -> None:
             pass
 
 
-async def _batches(chunks: AsyncIterator[bytes], reader: AnswerReader) -> AsyncGenerator[list[StreamEvent], None]:
-    """The events of each chunk. A body that is one JSON document (an error, or an answer of a server that does not
-    stream) is told from a stream by its first byte, because content types are not to be relied on."""
-    splitter = SseSplitter()
-    whole: bytearray | None = None
-    first = b""
+async def _batches(
+    chunks: AsyncGenerator[bytes, None], answer: AnswerStream, after_end: float
+) -> AsyncGenerator[list[StreamEvent], None]:
+    """The events of each chunk."""
+    async with aclosing(_due(chunks, answer.reader, after_end)) as pieces:
+        async for chunk in pieces:
+            batch = answer.feed(chunk)
+            if batch.events:
+                yield batch.events
+            if batch.failure is not None:
+                raise batch.failure
+            if answer.reader.done:
+                return
+    batch = answer.end()
+    if batch.events:
+        yield batch.events
+    if batch.failure is not None:
+        raise batch.failure
+
+
+async def _due(
+    chunks: AsyncGenerator[bytes, None], reader: AnswerReader, after_end: float
+) -> AsyncGenerator[bytes, None]:
+    """The chunks of an answer; after its end those that come within `after_end` seconds of each other."""
     async for chunk in chunks:
-        if not first:
-            chunk = chunk.lstrip()
-            first = chunk[:1]
-            whole = bytearray() if first in (b"{", b"[", b"<") and first else None
-        if whole is not None:
-            whole += chunk
-            if len(whole) > _MAX_WHOLE_BYTES:
-                raise ModelCallFailed("the answer is too long", kind="other")
-            continue
-        batch: list[StreamEvent] = []
-        failure = _read_events(splitter.feed(chunk), reader, batch)
-        if batch:
-            yield batch
-        if failure is not None:
-            raise failure
-        if reader.done:
+        yield chunk
+        if reader.is_complete:
+            break
+    while True:
+        last: bytes | None = None
+        with anyio.move_on_after(after_end):
+            last = await anext(chunks, None)
+        if last is None:
             return
-    if whole is not None:
-        batch = []
-        reader.read(bytes(whole), batch)
-        yield batch
-
-
-def _read_events(events: Sequence[SseEvent], reader: AnswerReader, batch: list[StreamEvent]) -> ModelCallFailed | None:
-    """What the events say goes into the batch, up to the one that is an error: the same however the bytes were cut."""
-    try:
-        for event in events:
-            reader.read(event.data, batch)
-    except ModelCallFailed as error:
-        return error
-    return None
+        yield last

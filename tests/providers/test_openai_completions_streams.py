@@ -215,8 +215,21 @@ async def test_a_bad_or_unknown_finish_reason_is_a_failure(reason: str, kind: st
     assert (failure.kind, reason in failure.message) == (kind, True)
 
 
-async def test_done_without_a_finish_reason_is_a_cut_answer() -> None:
-    assert (await failure_of([ServerReply(body=sse(chunk({"content": "half"})))])).kind == "transport"
+async def test_an_end_without_a_finish_reason_is_a_cut_answer() -> None:
+    body = sse(chunk({"content": "half"})).replace(b"data: [DONE]\n\n", b"")
+    assert (await failure_of([ServerReply(body=body)])).kind == "transport"
+
+
+async def test_done_ends_an_answer_of_a_server_that_says_no_reason_unless_nothing_came() -> None:
+    message, _ = await ask([ServerReply(body=sse(chunk({"content": "all"})))])
+    assert (message["content"], message["stopReason"]) == ([{"type": "text", "text": "all"}], "stop")
+    assert (await failure_of([ServerReply(body=sse(chunk({"content": ""})))])).kind == "transport"
+
+
+async def test_a_server_that_neither_closes_nor_says_done_is_not_waited_for() -> None:
+    reply = ServerReply(body=sse(chunk({"content": "all"}, "stop")).replace(b"data: [DONE]\n\n", b""), stall=True)
+    message, _ = await ask([reply], timeouts=Timeouts(after_end=0.1))
+    assert message["content"] == [{"type": "text", "text": "all"}]
 
 
 async def test_a_reset_after_the_finish_reason_loses_nothing_and_before_it_everything() -> None:

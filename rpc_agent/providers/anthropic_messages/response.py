@@ -17,12 +17,15 @@ from rpc_agent.providers.base import (
     ToolCallDelta,
     UsageReport,
 )
+from rpc_agent.providers.error_chunks import is_bare_message
 from rpc_agent.providers.json_bytes import to_json
 from rpc_agent.providers.refusal import bad_finish, cut_short, failed
 from rpc_agent.providers.stream_json import TextJoiner, read_event
 
 _STOPS = frozenset({"end_turn", "stop_sequence", "tool_use", "pause_turn"})
 """pause_turn is said for tools of the service's own, of which we ask for none; what came is whole."""
+
+_TEXT_FIELDS = {"text_delta": "text", "thinking_delta": "thinking"}
 
 _COUNTS = ("input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
 
@@ -40,6 +43,7 @@ class MessagesReader:
         self._stop_reason = ""
         self._explanation = ""
         self._response_id: str | None = None
+        self._begun = 0
         self._any_calls = False
         self.done = False
         """The service said that nothing follows."""
@@ -69,7 +73,7 @@ class MessagesReader:
                 self.done = True
             case "message":
                 self._read_whole(event, out)
-            case _ if event.get("error"):
+            case kind if kind == "error" or event.get("error") or (not kind and is_bare_message(event)):
                 raise failed(self._provider, 200, to_json(event).decode(), window=self._window, estimate=self._estimate)
             case _:
                 pass
@@ -90,15 +94,17 @@ class MessagesReader:
         self._count(message.get("usage"), out)
 
     def _start(self, event: Mapping[str, Any], out: list[StreamEvent]) -> None:
-        index = as_count(event.get("index"))
-        block = self._blocks[index] = _Block(as_object(event.get("content_block")), f"{self._prefix}_{index}")
+        # Some gateways give all blocks one index.
+        call_id = f"{self._prefix}_{self._begun}"
+        self._begun += 1
+        block = self._blocks[as_count(event.get("index"))] = _Block(as_object(event.get("content_block")), call_id)
         self._any_calls = self._any_calls or block.kind == "tool_use"
         block.begin(out)
 
     def _block(self, event: Mapping[str, Any]) -> "_Block":
         """The block that an event is about; one of no kind when its beginning was never sent."""
         index = as_count(event.get("index"))
-        return self._blocks.get(index) or self._blocks.setdefault(index, _Block({}, f"{self._prefix}_{index}"))
+        return self._blocks.get(index) or self._blocks.setdefault(index, _Block({}, ""))
 
     def _end(self, delta: Mapping[str, Any], usage: object, out: list[StreamEvent]) -> None:
         self._stop_reason = as_text(delta.get("stop_reason")) or self._stop_reason
@@ -106,9 +112,9 @@ class MessagesReader:
         self._count(usage, out)
 
     def _read_whole(self, message: Mapping[str, Any], out: list[StreamEvent]) -> None:
-        """The answer of a server that does not stream."""
+        """The answer of a server that does not stream. Behind a stream it says the same once more."""
         self._begin(message, out)
-        content = message.get("content")
+        content = message.get("content") if not self._blocks else None
         for index, block in enumerate(content if isinstance(content, list) else ()):
             self._start({"index": index, "content_block": block}, out)
             self._blocks[index].stop(out)
@@ -136,7 +142,7 @@ class MessagesReader:
 class _Block:
     """One block of the answer while it comes."""
 
-    __slots__ = ("_call_id", "_joiner", "_raw", "_signature", "_whole_input", "kind")
+    __slots__ = ("_call_id", "_held", "_joiner", "_raw", "_signature", "_whole_input", "kind")
 
     def __init__(self, raw: Mapping[str, Any], call_id: str) -> None:
         self.kind = as_text(raw.get("type"))
@@ -145,15 +151,16 @@ class _Block:
         """The key of the call, and its id where the server gave none."""
         self._joiner = TextJoiner()
         self._signature = ""
+        self._held = as_text(raw.get(self.kind)) if self.kind in _TEXT_FIELDS.values() else ""
+        """What the beginning says already; some servers say it once more in the first piece."""
         self._whole_input = as_object(raw.get("input"))
         """Some servers send the arguments with the beginning and no piece of them after it."""
 
     def begin(self, out: list[StreamEvent]) -> None:
         raw = self._raw
         match self.kind:
-            case "text" | "thinking":
-                for kind in (f"{self.kind}_delta", "signature_delta"):
-                    self.grow({**raw, "type": kind}, out)
+            case "thinking":
+                self.grow({**raw, "type": "signature_delta"}, out)
             case "redacted_thinking" if raw.get("data"):
                 out.append(ThinkingDelta("", as_text(raw["data"]), redacted=True))
             case "tool_use":
@@ -164,12 +171,13 @@ class _Block:
 
     def grow(self, delta: Mapping[str, Any], out: list[StreamEvent]) -> None:
         match delta.get("type"):
-            case "text_delta":
-                if text := self._joiner.join(as_text(delta.get("text"))):
-                    out.append(TextDelta(text))
-            case "thinking_delta":
-                if text := self._joiner.join(as_text(delta.get("thinking"))):
-                    out.append(ThinkingDelta(text))
+            case "text_delta" | "thinking_delta" as kind:
+                field = _TEXT_FIELDS[kind]
+                text, held = as_text(delta.get(field)), self._held
+                if held:
+                    self._held = ""
+                    text = text if text.startswith(held) else held + text
+                self._say(field, text, out)
             case "signature_delta" if delta.get("signature"):
                 self._signature += as_text(delta["signature"])
                 out.append(ThinkingDelta("", self._signature))
@@ -180,7 +188,13 @@ class _Block:
             case _:
                 pass
 
+    def _say(self, field: str, raw: str, out: list[StreamEvent]) -> None:
+        if text := self._joiner.join(raw):
+            out.append(TextDelta(text) if field == "text" else ThinkingDelta(text))
+
     def stop(self, out: list[StreamEvent]) -> None:
+        self._say(self.kind, self._held, out)
+        self._held = ""
         if self.kind == "tool_use" and self._whole_input:
             out.append(ToolCallDelta(self._call_id, arguments=to_json(self._whole_input).decode()))
         elif self.kind in ("text", "thinking", "redacted_thinking"):

@@ -18,6 +18,7 @@ from rpc_agent.providers.base import (
     ToolCallDelta,
     UsageReport,
 )
+from rpc_agent.providers.error_chunks import is_bare_message
 from rpc_agent.providers.google_generative_ai.parts import MADE_ID
 from rpc_agent.providers.json_bytes import to_json
 from rpc_agent.providers.refusal import bad_finish, cut_short, failed
@@ -74,7 +75,11 @@ class GenerateContentReader:
         raise bad_finish(self._provider, reason, self._explanation)
 
     def _read_chunk(self, chunk: Mapping[str, Any], out: list[StreamEvent]) -> None:
-        if chunk.get("error"):
+        inner = chunk.get("response")
+        if "candidates" not in chunk and isinstance(inner, dict):
+            # Google's other addresses put each chunk into an envelope.
+            chunk = inner
+        if chunk.get("error") or ("candidates" not in chunk and is_bare_message(chunk)):
             body = to_json(chunk).decode()
             raise failed(self._provider, 200, body, window=self._window, estimate=self._estimate)
         self._response_id = self._response_id or as_text(chunk.get("responseId"))
@@ -93,7 +98,7 @@ class GenerateContentReader:
         parts = as_object(candidate.get("content")).get("parts")
         for part in parts if isinstance(parts, list) else ():
             self._read_part(as_object(part), out)
-        reason = as_text(candidate.get("finishReason"))
+        reason = as_text(candidate.get("finishReason")).upper()
         if reason and not reason.endswith(_UNSAID):
             self._finish_reason = reason
             self._explanation = as_text(candidate.get("finishMessage"))
@@ -128,7 +133,7 @@ class GenerateContentReader:
         made = f"{MADE_ID}{self._response_id or self._call_tag}_{self._calls}"
         call_id = without_lone_surrogates(as_text(call.get("id"))) or made
         arguments = call.get("args")
-        written = to_json(arguments).decode() if isinstance(arguments, dict) else ""
+        written = to_json(arguments).decode() if isinstance(arguments, dict) else as_text(arguments)
         # The key is another for each call, also where a server repeats an id.
         key = f"{self._calls}"
         out.append(ToolCallDelta(key, call_id, as_text(call.get("name")), written, signature or None))

@@ -41,6 +41,7 @@ class OpenAICompletions(StreamingModel):
             call_prefix=f"call_{len(request.messages)}",
             window=self._model.context_window,
             estimate=estimate_tokens(body),
+            compat=self._compat,
         )
         return Call(self._model.base_url.rstrip("/") + "/chat/completions", body, reader)
 

@@ -4,8 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-REASONING_FIELDS = ("reasoning_content", "reasoning", "reasoning_text")
-"""Where servers put thinking: DeepSeek and most, OpenRouter and Groq, GitHub's; the first non-empty one is taken."""
+REASONING_FIELDS = ("reasoning_content", "reasoning", "reasoning_text", "thinking")
+"""Where servers put thinking: DeepSeek and most, OpenRouter and Groq, GitHub's, a few local ones; the first non-empty
+one is taken."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,6 +21,8 @@ class Compat:
     max_tokens_field: str = "max_tokens"
     requires_tool_result_name: bool = False
     requires_assistant_after_tool_result: bool = False
+    supports_finish_reason: bool = True
+    """False: the server gives no reason at the end, so an answer cut by a lost connection looks like a whole one."""
     replays_reasoning: bool = True
     """Send thinking back, in the field it came in: DeepSeek refuses a tool result whose call has lost its thinking."""
 
@@ -41,5 +44,6 @@ def read_compat(raw: Mapping[str, Any]) -> Compat:
         max_tokens_field=field if isinstance(field, str) and field else "max_tokens",
         requires_tool_result_name=flag("requiresToolResultName", False),
         requires_assistant_after_tool_result=flag("requiresAssistantAfterToolResult", False),
+        supports_finish_reason=flag("supportsFinishReason", True),
         replays_reasoning=flag("replaysReasoning", True),
     )

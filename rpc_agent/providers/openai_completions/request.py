@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, assert_never
 
-from rpc_agent.conversation.blocks import UserBlock, blocks_text
+from rpc_agent.conversation.blocks import ToolCallBlock, UserBlock, blocks_text
 from rpc_agent.conversation.messages import (
     AssistantMessage,
     ModelMessage,
@@ -17,6 +17,7 @@ from rpc_agent.providers.base import ModelRequest
 from rpc_agent.providers.json_bytes import to_json
 from rpc_agent.providers.notes import IMAGE_LEFT_OUT, NO_OUTPUT, RESULT_IMAGES
 from rpc_agent.providers.openai_completions.compat import REASONING_FIELDS, Compat
+from rpc_agent.providers.openai_completions.reasoning import DETAILS_FIELD, kept_details
 from rpc_agent.providers.pieces import JoinedPieces, wrote
 from rpc_agent.providers.thinking import reasoning_effort
 
@@ -138,29 +139,33 @@ def _part(block: UserBlock, model: Model) -> dict[str, Any]:
 def _assistant(message: AssistantMessage, model: Model, compat: Compat) -> dict[str, Any]:
     blocks = message["content"]
     value: dict[str, Any] = {"role": "assistant", "content": blocks_text(blocks, "") or None}
-    calls = [
-        {
-            "id": block["id"],
-            "type": "function",
-            "function": {"name": block["name"], "arguments": to_json(block["arguments"]).decode()},
-        }
-        for block in blocks
-        if block["type"] == "toolCall"
-    ]
+    own = wrote(model, message)
+    calls = [_call(block, own) for block in blocks if block["type"] == "toolCall"]
     if calls:
         value["tool_calls"] = calls
-    if compat.replays_reasoning and wrote(model, message):
+    if compat.replays_reasoning and own:
         value |= _reasoning(message)
     return value
 
 
-def _reasoning(message: AssistantMessage) -> dict[str, str]:
-    """Thinking in the field it came in, which its signature names."""
+def _call(block: ToolCallBlock, own: bool) -> dict[str, Any]:
+    function = {"name": block["name"], "arguments": to_json(block["arguments"]).decode()}
+    call: dict[str, Any] = {"id": block["id"], "type": "function", "function": function}
+    if own and (signature := block.get("thoughtSignature")):
+        call["extra_content"] = {"google": {"thought_signature": signature}}
+    return call
+
+
+def _reasoning(message: AssistantMessage) -> dict[str, Any]:
+    """Thinking in the field it came in, which its signature names, or in the pieces that the signature holds."""
     fields: dict[str, str] = {}
+    details: list[Any] = []
     for block in message["content"]:
-        if block["type"] == "thinking" and (field := block.get("thinkingSignature", "")) in REASONING_FIELDS:
-            fields[field] = fields.get(field, "") + block["thinking"]
-    return fields
+        signature = block.get("thinkingSignature", "") if block["type"] == "thinking" else ""
+        if block["type"] == "thinking" and signature in REASONING_FIELDS:
+            fields[signature] = fields.get(signature, "") + block["thinking"]
+        details += kept_details(signature)
+    return {**fields, DETAILS_FIELD: details} if details else fields
 
 
 def _tool_result(message: ToolResultMessage, model: Model, compat: Compat) -> Piece:

@@ -4,46 +4,54 @@ Lenient in what servers really send (null chunks, usage in odd places, calls wit
 answer whose end was not said is no answer.
 """
 
-from collections.abc import Mapping
 from typing import Any
 
-from rpc_agent.conversation.json_values import as_count, as_object, as_text, without_lone_surrogates
-from rpc_agent.conversation.usage import Usage, make_usage
-from rpc_agent.providers.base import (
-    Stopped,
-    StreamEvent,
-    TextDelta,
-    ThinkingDelta,
-    UsageReport,
-)
+from rpc_agent.conversation.json_values import as_object, as_text
+from rpc_agent.providers.base import Stopped, StreamEvent, TextDelta, UsageReport
+from rpc_agent.providers.error_chunks import ERROR_FIELDS, is_error
 from rpc_agent.providers.json_bytes import to_json
-from rpc_agent.providers.openai_completions.compat import REASONING_FIELDS
-from rpc_agent.providers.openai_completions.tool_calls import CallKeys
+from rpc_agent.providers.openai_completions.compat import Compat
+from rpc_agent.providers.openai_completions.reasoning import ReasoningReader
+from rpc_agent.providers.openai_completions.tool_calls import CallKeys, google_says
+from rpc_agent.providers.openai_completions.usage import usage_in
 from rpc_agent.providers.refusal import bad_finish, cut_short, failed
 from rpc_agent.providers.stream_json import TextJoiner, read_event
 
-_STOPS = frozenset({"stop", "end_turn", "eos", "eos_token", "stop_sequence", "end", "complete", "completed"})
+_STOPS = frozenset({"stop", "end_turn", "eos", "eos_token", "stop_sequence", "end", "complete", "completed", "done"})
 _LENGTHS = frozenset({"length", "max_tokens", "max_output_tokens", "max_completion_tokens"})
-_CALLS = frozenset({"tool_calls", "tool_call", "tool_use", "function_call"})
+_CALLS = frozenset({"tool_calls", "tool_call", "toolcalls", "tool_use", "function_call", "function_calls"})
+_UNSAID = frozenset({"", "null", "none"})
+"""What some servers write where no reason is given yet."""
 
 _PLAIN_FIELDS = frozenset({"role", "content"})
 """All that nearly every delta has."""
-
-_ERROR_FIELDS = ("error", "error_message", "base_resp", "detail")
-"""Where services put an error inside a stream that began with status 200."""
-_ERRORS = frozenset(_ERROR_FIELDS)
+_LEAST_REPEATED = 32
+"""Characters from which a last delta that equals all that was said is that text once more, and no coincidence."""
 
 
 class ChatCompletionReader:
     """Reads one answer. `finish` must be called when the stream ended well; it says whether the answer did."""
 
-    def __init__(self, *, provider: str, call_prefix: str = "call", window: int = 0, estimate: int = 0) -> None:
+    def __init__(
+        self,
+        *,
+        provider: str,
+        call_prefix: str = "call",
+        window: int = 0,
+        estimate: int = 0,
+        compat: Compat | None = None,
+    ) -> None:
         self._provider = provider
         self._window, self._estimate = window, estimate
+        self._compat = compat or Compat()
         self._calls = CallKeys(call_prefix)
+        self._reasoning = ReasoningReader()
         self._finish_reason = ""
         self._response_id: str | None = None
-        self._text = TextJoiner()
+        self._joiner = TextJoiner()
+        self._said: list[str] = []
+        self._streamed = False
+        """Something came as deltas: a whole `message` behind them says the same once more."""
         self.done = False
         """The service said that nothing follows."""
 
@@ -60,22 +68,20 @@ class ChatCompletionReader:
         chunk = read_event(data)
         if not isinstance(chunk, dict):
             return
-        if not _ERRORS.isdisjoint(chunk):
-            for field in _ERROR_FIELDS:
-                self._refuse_error(chunk, field)
         choices = chunk.get("choices")
-        if choices and isinstance(choices, list) and isinstance(choices[0], dict):
-            self._read_choice(choices[0], out)
-        if chunk.get("usage"):
-            out.append(UsageReport(read_usage(chunk["usage"])))
+        if (choices is None or not ERROR_FIELDS.isdisjoint(chunk)) and is_error(chunk):
+            self._fail(chunk)
+        for choice in choices if isinstance(choices, list) else ():
+            if isinstance(choice, dict):
+                self._read_choice(choice, out)
+        if ("usage" in chunk or "x_groq" in chunk) and (usage := usage_in(chunk)):
+            out.append(UsageReport(usage))
         if self._response_id is None:
             self._response_id = as_text(chunk.get("id")) or None
 
     def finish(self) -> Stopped:
         """The end of the answer. Raises ModelCallFailed when it was cut or ended for a bad reason."""
-        reason = self._finish_reason
-        if not reason:
-            raise cut_short()
+        reason = self._finish_reason or self._unsaid_reason()
         if reason in _LENGTHS:
             return Stopped("length", self._response_id)
         if reason in _STOPS or reason in _CALLS:
@@ -83,76 +89,70 @@ class ChatCompletionReader:
             return Stopped("toolUse" if self._calls.any else "stop", self._response_id)
         raise bad_finish(self._provider, reason)
 
+    def _unsaid_reason(self) -> str:
+        """Some servers end an answer with [DONE] alone. That is believed of one that says something and is whole."""
+        ended = self.done or not self._compat.supports_finish_reason
+        if ended and (self._said or self._calls.any) and self._calls.all_whole:
+            return "stop"
+        raise cut_short()
+
     def _read_choice(self, choice: dict[str, Any], out: list[StreamEvent]) -> None:
-        # A server that does not stream sends one whole `message` in place of deltas.
-        delta = choice.get("delta") or choice.get("message")
-        if isinstance(delta, dict):
-            self._read_delta(delta, out)
+        if choice.get("error"):
+            # OpenRouter's place for what a maker's service said.
+            self._fail(choice)
         reason = choice.get("finish_reason")
-        if isinstance(reason, str) and reason:
-            self._finish_reason = reason.lower()
-        if choice.get("usage"):
-            out.append(UsageReport(read_usage(choice["usage"])))
+        if isinstance(reason, str) and (reason := reason.strip().lower().replace("-", "_")) not in _UNSAID:
+            self._finish_reason = reason
+        delta, before = choice.get("delta"), len(out)
+        if delta and isinstance(delta, dict):
+            self._read_delta(delta, out)
+            self._streamed = self._streamed or len(out) > before
+        elif not self._streamed and isinstance(message := choice.get("message"), dict):
+            self._read_delta(message, out)
+        if "usage" in choice and (usage := usage_in(choice)):
+            out.append(UsageReport(usage))
 
     def _read_delta(self, delta: dict[str, Any], out: list[StreamEvent]) -> None:
         content = delta.get("content")
         if delta.keys() <= _PLAIN_FIELDS:
             # The per-delta path.
-            self._read_content(content, out)
+            if content:
+                self._read_content(content, out)
             return
-        for field in REASONING_FIELDS:
-            thinking = delta.get(field)
-            if thinking and isinstance(thinking, str):
-                out.append(ThinkingDelta(without_lone_surrogates(thinking), field))
-                break
-        self._read_content(content, out)
-        refusal = delta.get("refusal")
-        if refusal and isinstance(refusal, str):
-            out.append(TextDelta(refusal))
-        if delta.get("tool_calls"):
-            out.extend(self._calls.read(delta["tool_calls"]))
+        out.extend(self._reasoning.read(delta))
+        if content and google_says(delta, "thought"):
+            out.extend(self._reasoning.say(content))
+        elif content:
+            self._read_content(content, out)
+        if refusal := as_text(delta.get("refusal")):
+            self._read_content(refusal, out)
+        for calls in ("tool_calls", "function_call"):
+            if delta.get(calls):
+                out.extend(self._calls.read(delta[calls]))
 
     def _read_content(self, content: object, out: list[StreamEvent]) -> None:
-        if content:
-            text = self._text.join(content if isinstance(content, str) else _parts_text(content))
-            if text:
-                out.append(TextDelta(text))
-
-    def _refuse_error(self, chunk: Mapping[str, Any], field: str) -> None:
-        error = chunk.get(field)
-        if not error or (field == "base_resp" and not as_object(error).get("status_code")):
+        if not isinstance(content, str):
+            content = self._read_parts(content, out)
+        if self._finish_reason and self._is_said_again(content):
             return
-        raise failed(self._provider, 200, to_json(chunk).decode(), window=self._window, estimate=self._estimate)
+        if text := self._joiner.join(content):
+            self._said.append(text)
+            out.append(TextDelta(text))
 
+    def _read_parts(self, content: object, out: list[StreamEvent]) -> str:
+        """Content as a list of parts, as Mistral sends it for thinking models: the text, once the thinking is read."""
+        parts = [as_object(part) for part in content] if isinstance(content, list) else []
+        for part in parts:
+            thoughts = part.get("thinking")
+            texts = (
+                [as_text(as_object(thought).get("text")) for thought in thoughts] if isinstance(thoughts, list) else []
+            )
+            out.extend(self._reasoning.say("".join(texts) or thoughts))
+        return "".join(as_text(part.get("text")) for part in parts)
 
-def read_usage(value: object) -> Usage:
-    """Tokens as the service counted them; what is missing or odd counts as 0.
+    def _is_said_again(self, content: str) -> bool:
+        """Some servers end with a delta that holds the whole text."""
+        return len(content) >= _LEAST_REPEATED and len(self._said) > 1 and content == "".join(self._said)
 
-    Its own total is not believed: the parts are what thresholds and prices are made of.
-    """
-    raw = as_object(value)
-    details = as_object(raw.get("prompt_tokens_details"))
-    # In turn OpenAI, DeepSeek, Moonshot.
-    cached = max(
-        as_count(details.get("cached_tokens")),
-        as_count(raw.get("prompt_cache_hit_tokens")),
-        as_count(raw.get("cached_tokens")),
-    )
-    written = as_count(details.get("cache_write_tokens"))
-    prompt = as_count(raw.get("prompt_tokens"))
-    usage = make_usage(
-        input=max(0, prompt - cached - written),
-        output=as_count(raw.get("completion_tokens")),
-        cache_read=cached,
-        cache_write=written,
-    )
-    reasoning = as_count(as_object(raw.get("completion_tokens_details")).get("reasoning_tokens"))
-    if reasoning:
-        usage["reasoning"] = reasoning
-    return usage
-
-
-def _parts_text(content: object) -> str:
-    """Content as a list of parts, as Mistral sends it for thinking models."""
-    parts = content if isinstance(content, list) else []
-    return "".join(as_text(as_object(part).get("text")) for part in parts)
+    def _fail(self, said: dict[str, Any]) -> None:
+        raise failed(self._provider, 200, to_json(said).decode(), window=self._window, estimate=self._estimate)

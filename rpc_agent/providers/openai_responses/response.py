@@ -20,6 +20,7 @@ from rpc_agent.providers.base import (
     UsageReport,
 )
 from rpc_agent.providers.classify import classify
+from rpc_agent.providers.error_chunks import is_bare_message
 from rpc_agent.providers.json_bytes import to_json
 from rpc_agent.providers.openai_responses.items import REASONING_FIELDS
 from rpc_agent.providers.refusal import cut_short, failed
@@ -121,14 +122,11 @@ class ResponsesReader:
 
     def _read_untyped(self, event: Event, out: Out) -> None:
         """An error, or a whole answer of a server that does not stream."""
-        if event.get("type") == "error" or event.get("error") or "detail" in event:
+        if event.get("error") or "detail" in event or ("output" not in event and is_bare_message(event)):
             raise failed(self._provider, 200, to_json(event).decode(), window=self._window, estimate=self._estimate)
         if event.get("status") == "failed":
             raise self._failure(event)
-        output = event.get("output")
-        if isinstance(output, list):
-            for index, item in enumerate(output):
-                self._item_done({"output_index": index, "item": item}, out)
+        if isinstance(event.get("output"), list):
             self._end(event, out)
 
     def _failure(self, response: Event) -> ModelCallFailed:
@@ -141,11 +139,17 @@ class ResponsesReader:
     def _end(self, response: Event, out: Out) -> None:
         if response.get("status") == "failed" or (response.get("error") and response.get("status") != "completed"):
             raise self._failure(response)
+        self._read_unseen(response.get("output"), out)
         if response.get("usage"):
             out.append(UsageReport(read_usage(response["usage"])))
         self._status = as_text(response.get("status")) or "completed"
         self._reason = as_text(as_object(response.get("incomplete_details")).get("reason"))
         self._response_id = as_text(response.get("id")) or self._response_id
+
+    def _read_unseen(self, output: object, out: Out) -> None:
+        """What some servers tell with the end alone."""
+        for index, item in enumerate(output if isinstance(output, list) and not self._items else ()):
+            self._item_done({"output_index": index, "item": item}, out)
 
     def _item(self, event: Event, kind: str) -> _Item:
         index = event.get("output_index")
@@ -168,6 +172,8 @@ class ResponsesReader:
     def _start_call(self, item: _Item, raw: Event, out: Out) -> None:
         self._calls += 1
         item.call_key = as_text(raw.get("call_id")) or f"{self._call_prefix}_{self._calls}"
+        if any(other.call_key == item.call_key for other in self._items.values() if other is not item):
+            item.call_key += f"_{self._calls}"
         out.append(ToolCallDelta(item.call_key, item.call_key, as_text(raw.get("name"))))
         self._pass_arguments(item, as_text(raw.get("arguments")), out)
 

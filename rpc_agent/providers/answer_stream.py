@@ -1,0 +1,118 @@
+"""The bytes of an answer -> batches of events: a stream, or one document of a server that does not stream. Pure.
+
+Knows no API: a reader says what the data of an event means. Content types are not relied on; the first byte tells.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple, Protocol
+
+from rpc_agent.providers.base import ModelCallFailed, Stopped, StreamEvent
+from rpc_agent.providers.refusal import failed
+from rpc_agent.providers.sse import SseEvent, SseSplitter
+from rpc_agent.providers.stream_json import NotJson
+
+_MAX_WHOLE_BYTES = 32 * 1024 * 1024
+"""An answer that came as one JSON document in place of a stream."""
+_DOCUMENTS = (b"{", b"[", b"<")
+
+
+class AnswerReader(Protocol):
+    """Turns the data of stream events into events of the port; one for each answer. Pure."""
+
+    @property
+    def done(self) -> bool:
+        """The service said that nothing follows."""
+        ...
+
+    @property
+    def is_complete(self) -> bool:
+        """The answer's end was said, so that a connection lost after it loses nothing."""
+        ...
+
+    def read(self, data: bytes, out: list[StreamEvent]) -> None:
+        """One event's data, or a whole body that is JSON. Raises ModelCallFailed for an error inside the stream."""
+        ...
+
+    def finish(self) -> Stopped:
+        """The end of the answer. Raises ModelCallFailed when it was cut or ended for a bad reason."""
+        ...
+
+
+class Batch(NamedTuple):
+    """What some bytes gave, up to the failure in them, if any: the same however the bytes were cut."""
+
+    events: list[StreamEvent]
+    failure: ModelCallFailed | None = None
+
+
+class AnswerStream:
+    """Feed it the body's pieces, and say when the body has ended."""
+
+    def __init__(self, reader: AnswerReader, provider: str) -> None:
+        self.reader = reader
+        self._provider = provider
+        self._splitter = SseSplitter()
+        self._begun = False
+        self._document: bytearray | None = None
+
+    def feed(self, chunk: bytes) -> Batch:
+        """Raises SseTooLong."""
+        if not self._begun:
+            chunk = chunk.lstrip()
+            self._begun = bool(chunk)
+            self._document = bytearray() if chunk.startswith(_DOCUMENTS) else None
+        if self._document is None:
+            return self._read(self._splitter.feed(chunk))
+        self._document += chunk
+        if len(self._document) > _MAX_WHOLE_BYTES:
+            return Batch([], ModelCallFailed("the answer is too long", kind="other"))
+        return Batch([])
+
+    def end(self) -> Batch:
+        """What the end of the body completes."""
+        if self._document is not None:
+            return self._read([SseEvent("", bytes(self._document))])
+        last = self._splitter.end()
+        # What was cut is no event; what is whole is one, though no blank line ends it.
+        batch = self._read([last]) if last is not None else Batch([])
+        batch = Batch([]) if isinstance(batch.failure, NotJson) else batch
+        if batch.failure or self.reader.is_complete or self.reader.done or not self._splitter.stray:
+            return batch
+        return Batch(batch.events, self._stray_failure())
+
+    def _stray_failure(self) -> ModelCallFailed:
+        """Text that is no stream: a gateway's word in place of an answer."""
+        failure = failed(self._provider, 200, self._splitter.stray.decode("utf-8", "replace"))
+        kind = "transport" if failure.kind == "other" else failure.kind
+        return ModelCallFailed(failure.message, kind=kind, limit=failure.limit)
+
+    def _read(self, events: Sequence[SseEvent]) -> Batch:
+        batch: list[StreamEvent] = []
+        read = self.reader.read
+        try:
+            for event in events:
+                try:
+                    read(event.data, batch)
+                except NotJson as error:
+                    self._read_odd(event, error, batch)
+        except ModelCallFailed as failure:
+            return Batch(batch, failure)
+        return Batch(batch)
+
+    def _read_odd(self, event: SseEvent, error: NotJson, batch: list[StreamEvent]) -> None:
+        """Lines that a server should have ended with blank ones; words of a keep-alive; an error in plain words."""
+        for line in _lines(event.data):
+            if line.startswith((b"{", b"[")):
+                if line == event.data:
+                    raise error
+                self.reader.read(line, batch)
+                continue
+            failure = failed(self._provider, 200, line.decode("utf-8", "replace"))
+            if line.startswith(b"<") or (failure.kind == "other" and event.name == "error"):
+                raise ModelCallFailed(failure.message, kind="transport")
+            if failure.kind != "other":
+                raise failure
+
+
+def _lines(data: bytes) -> Iterator[bytes]:
+    return (line for part in data.splitlines() if (line := part.strip()))

@@ -1,0 +1,105 @@
+"""What servers of each API have been reported to send, cut at every size: what came of it, or why it failed.
+
+`tests/golden/providers/server_quirks.jsonl`: a body, and of what it becomes the parts that matter, reduced from reports
+of users of many programs. `kind` is that of a failure, `words` stand in its message, `usage` is [input, output, read].
+"""
+
+import base64
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rpc_agent.conversation.models import Model
+from rpc_agent.providers.answer_stream import AnswerReader, AnswerStream
+from rpc_agent.providers.anthropic_messages.response import MessagesReader
+from rpc_agent.providers.assembly import Assembly, invalid_arguments
+from rpc_agent.providers.base import ModelCallFailed
+from rpc_agent.providers.google_generative_ai.response import GenerateContentReader
+from rpc_agent.providers.openai_completions.compat import Compat
+from rpc_agent.providers.openai_completions.response import ChatCompletionReader
+from rpc_agent.providers.openai_responses.response import ResponsesReader
+
+FILE = Path(__file__).parents[1] / "golden" / "providers" / "server_quirks.jsonl"
+ROWS: list[dict[str, Any]] = [json.loads(line) for line in FILE.read_text("utf-8").splitlines()]
+READERS: dict[str, Callable[[], AnswerReader]] = {
+    "openai-completions": lambda: ChatCompletionReader(provider="p"),
+    "openai-responses": lambda: ResponsesReader(provider="p"),
+    "anthropic-messages": lambda: MessagesReader(provider="p"),
+    "google-generative-ai": lambda: GenerateContentReader(provider="p"),
+}
+
+
+def played(reader: AnswerReader, body: bytes, size: int) -> dict[str, Any]:
+    try:
+        return answer_of(reader, body, size or len(body) or 1)
+    except ModelCallFailed as failure:
+        return {"stop": "error", "kind": failure.kind, "message": failure.message}
+
+
+def answer_of(reader: AnswerReader, body: bytes, size: int) -> dict[str, Any]:
+    stream, assembly = AnswerStream(reader, "p"), Assembly()
+    pieces = [body[at : at + size] for at in range(0, len(body), size)]
+    for piece in [*pieces, None]:
+        batch = stream.end() if piece is None else stream.feed(piece)
+        for event in batch.events:
+            assembly.apply(event)
+        if batch.failure:
+            raise batch.failure
+        if reader.done:
+            break
+    stopped = reader.finish()
+    assembly.apply(stopped)
+    message = assembly.message(Model(id="m", provider="p", api="a"), 1, stopped.reason)
+    blocks: list[Any] = list(message["content"])
+    usage = message["usage"]
+    proofs = ("textSignature", "thinkingSignature", "thoughtSignature")
+    return {
+        "stop": message["stopReason"],
+        "text": "".join(block["text"] for block in blocks if block["type"] == "text"),
+        "thinking": "".join(block["thinking"] for block in blocks if block["type"] == "thinking"),
+        "calls": [called(block) for block in blocks if block["type"] == "toolCall"],
+        "signatures": [block[name] for block in blocks for name in proofs if name in block],
+        "usage": [usage["input"], usage["output"], usage["cacheRead"]],
+    }
+
+
+def called(block: Any) -> list[Any]:
+    """A call; of arguments that are no object, what the model wrote, behind an exclamation mark."""
+    wrong = invalid_arguments(block)
+    return [block["id"], block["name"], block["arguments"] if wrong is None else f"!{wrong}"]
+
+
+def body_of(row: dict[str, Any]) -> bytes:
+    return base64.b64decode(row["base64"]) if "base64" in row else row["body"].encode()
+
+
+@pytest.mark.parametrize("size", [1, 7, 0], ids=["1-byte", "7-bytes", "whole"])
+@pytest.mark.parametrize("api", READERS)
+def test_what_servers_were_reported_to_send_is_read_as_it_was_meant(api: str, size: int) -> None:
+    rows = [row for row in ROWS if row["api"] == api]
+    came = {row["name"]: played(READERS[api](), body_of(row), size) for row in rows}
+    assert [(row["name"], came[row["name"]]) for row in rows if not is_meant(came[row["name"]], row["expect"])] == []
+
+
+def is_meant(came: dict[str, Any], expected: dict[str, Any]) -> bool:
+    parts = {name: value for name, value in expected.items() if name != "words"}
+    return {name: came.get(name) for name in parts} == parts and expected.get("words", "") in came.get("message", "")
+
+
+@pytest.mark.parametrize(("said", "stop"), [(True, "error"), (False, "stop")])
+def test_a_server_that_never_says_a_reason_is_believed_when_its_data_says_so(said: bool, stop: str) -> None:
+    body = b'data: {"choices":[{"delta":{"content":"Hi"}}]}\n\n'
+    reader = ChatCompletionReader(provider="p", compat=Compat(supports_finish_reason=said))
+    assert played(reader, body, 0)["stop"] == stop
+
+
+def test_a_call_that_was_cut_is_no_answer_even_there() -> None:
+    function = {"name": "write", "arguments": '{"path": "x'}
+    body = (
+        b"data: " + json.dumps({"choices": [{"delta": {"tool_calls": [{"index": 0, "function": function}]}}]}).encode()
+    )
+    reader = ChatCompletionReader(provider="p", compat=Compat(supports_finish_reason=False))
+    assert played(reader, body + b"\n\n", 0)["stop"] == "error"
