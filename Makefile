@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: setup generate demo test soak test-pythons bench fmt check types lint contract test-typescript test-clients test-local-model
+.PHONY: setup generate demo test soak test-pythons bench bench-peers fmt check types lint contract test-typescript test-clients test-local-model
 
 setup: $(VENV)/.ready
 
@@ -72,6 +72,12 @@ generate: setup
 
 bench: setup
 	$(BIN)/python -m bench
+
+# The same work with the server and with programs that anybody can install, and the table of it: bench/RESULTS.md.
+# They are fetched once into .venv/bench-peers (800 MB, with npm; the versions stand in bench/peers/package.json).
+# About ten minutes and a gigabyte of files; PARTS="start-up opening" does some parts, and prints their table only.
+bench-peers: setup
+	$(BIN)/python -m bench.peers $(PARTS)
 
 fmt: setup
 	$(BIN)/ruff check --fix .

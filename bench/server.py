@@ -11,6 +11,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
+from bench import processes
+
 
 class Server:
     """One process, with its folders below `home`."""
@@ -53,18 +55,7 @@ class Server:
 
     def resident_mib(self) -> float:
         """Resident memory now; 0 where the system does not tell."""
-        return self._status("VmRSS")
-
-    def peak_mib(self) -> float:
-        """The most resident memory so far; 0 where the system does not tell."""
-        return self._status("VmHWM")
-
-    def _status(self, field: str) -> float:
-        status = Path(f"/proc/{self.process.pid}/status")
-        if not status.exists():
-            return 0.0
-        line = next(line for line in status.read_text().splitlines() if line.startswith(field))
-        return int(line.split()[1]) / 1024
+        return processes.resident_mib(self.process.pid)
 
 
 @contextmanager

@@ -1,7 +1,8 @@
 """A chat-completions server on loopback, in a process of its own, whose answer is the time the request was complete.
 
 The clock is monotonic and the same for all processes of a machine (Linux, macOS). `GET /last` gives the body of the
-last POST. Started as `python -m bench.service`; it prints its port.
+last POST, and a POST below `/notes` is answered with a summary. Started as `python -m bench.service`; it prints its
+port.
 """
 
 import asyncio
@@ -14,7 +15,8 @@ from contextlib import contextmanager
 
 _USAGE = {"prompt_tokens": 100, "completion_tokens": 10, "total_tokens": 110}
 _CALLS_TOOL = b"call the tool"
-"""A request whose last message says so is answered by a call of ls."""
+"""A request is answered by a call of ls when a message says so and no tool has answered after it."""
+_NOTES = "## Goal\n" + "Finish what was begun, and keep what was said about the parser and its tests.\n" * 20
 
 
 class _Connection(asyncio.Protocol):
@@ -24,6 +26,7 @@ class _Connection(asyncio.Protocol):
         self._parts: list[bytes] = []
         self._missing = 0
         self._is_get = False
+        self._wants_notes = False
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         assert isinstance(transport, asyncio.Transport)
@@ -33,6 +36,7 @@ class _Connection(asyncio.Protocol):
         if not self._parts:
             head, _, rest = data.partition(b"\r\n\r\n")
             self._is_get = head.startswith(b"GET")
+            self._wants_notes = head.startswith(b"POST /notes/")
             lengths = [line for line in head.lower().split(b"\r\n") if line.startswith(b"content-length:")]
             self._missing = int(lengths[0].split(b":")[1]) if lengths else 0
             data = rest
@@ -47,12 +51,18 @@ class _Connection(asyncio.Protocol):
             self._send(type(self).last_body, b"application/octet-stream")
             return
         type(self).last_body = body
-        wants_tool = _CALLS_TOOL in body[-300:] and b'"role":"tool"' not in body[-300:]
-        self._send(_call() if wants_tool else _text(repr(arrived)), b"text/event-stream")
+        said = _NOTES if self._wants_notes else repr(arrived)
+        self._send(_call() if _wants_tool(body) else _text(said), b"text/event-stream")
 
     def _send(self, body: bytes, kind: bytes) -> None:
         head = b"HTTP/1.1 200 OK\r\ncontent-type: %s\r\ncontent-length: %d\r\n\r\n"
         self._transport.write(head % (kind, len(body)) + body)
+
+
+def _wants_tool(body: bytes) -> bool:
+    # Where the messages stand in the body differs from client to client.
+    at = body.rfind(_CALLS_TOOL)
+    return at >= 0 and b'"role":"tool"' not in body[at:]
 
 
 def _text(text: str) -> bytes:

@@ -7,11 +7,11 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 import httpx
 
+from bench.processes import cpu_seconds
 from bench.report import row
 from bench.server import Server, serving
 
@@ -72,9 +72,9 @@ def service(deltas: int, pace: float) -> Iterator[dict[str, Any]]:
 def run() -> None:
     with service(DELTAS, 0) as models, serving("--model", "bench/m", models=models) as server:
         server.ask("get_state")
-        before = cpu_seconds(server)
+        before = cpu_seconds(server.process.pid)
         seconds, count = flood(server)
-        used = cpu_seconds(server) - before
+        used = cpu_seconds(server.process.pid) - before
         row("deltas a second, as fast as they come", f"{count / seconds:,.0f}", "(aim: 60,000)")
         row("notifications for 50,000 deltas", f"{count:,}", "(fewer: the reader was slower)")
         row("CPU seconds for them", f"{used:.2f}")
@@ -129,15 +129,6 @@ def bare_lateness(address: str) -> list[float]:
             sent = [json.loads(event.removeprefix(b"data: ")) for event in events if b'"content"' in event]
             delays += [now - float(event["choices"][0]["delta"]["content"]) for event in sent]
     return delays
-
-
-def cpu_seconds(server: Server) -> float:
-    """Processor time the server used so far; 0 where the system does not tell."""
-    stat = Path(f"/proc/{server.process.pid}/stat")
-    if sys.platform == "win32" or not stat.exists():
-        return 0.0
-    fields = stat.read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / float(os.sysconf("SC_CLK_TCK"))
 
 
 if __name__ == "__main__":

@@ -1,0 +1,35 @@
+"""A peer's own part of a compaction: the service answers at once, always with the same summary."""
+
+import time
+from collections.abc import Callable, Sequence
+
+from bench.peers.comparing import Aim, Comparison, Figure, Work
+from bench.peers.conversation import talking
+from bench.peers.files import Files
+from bench.peers.peer import Agent, PeerFailed
+from bench.service import loopback
+
+_MESSAGES = (1_000, 10_000)
+_RUNS = 5
+_HALF = Aim("at most", 0.5)
+
+
+def compaction(comparison: Comparison, files: Files) -> None:
+    with loopback() as url:
+        for messages in _MESSAGES:
+            figures = (Figure(f"compaction of {messages:,} messages", "ms", _HALF),)
+            comparison.with_agents(Work(figures, _compacted(files, f"{url}/notes/v1", messages), _RUNS))
+
+
+def _compacted(files: Files, url: str, messages: int) -> Callable[[Agent], Sequence[float]]:
+    def measure(agent: Agent) -> Sequence[float]:
+        with files.chain(messages) as path, talking(agent, url) as conversation:
+            conversation.ask(agent.open(path))
+            started = time.perf_counter()
+            result = conversation.ask(agent.compact())
+            seconds = time.perf_counter() - started
+        if not result["summary"]:
+            raise PeerFailed("a compaction without a summary")
+        return (seconds * 1e3,)
+
+    return measure
