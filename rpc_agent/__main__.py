@@ -97,5 +97,16 @@ def _say(text: str) -> int:
     return 0
 
 
+def _search_no_modules_here() -> None:
+    """`python -m` puts the folder it is called in before all others: a project there could give us its `json.py`."""
+    try:
+        here = os.getcwd()
+    except OSError:
+        return  # It was deleted, and Python had nothing to put there.
+    if not sys.flags.safe_path and sys.path[:1] == [here]:
+        del sys.path[0]
+
+
 if __name__ == "__main__":
+    _search_no_modules_here()
     sys.exit(main())

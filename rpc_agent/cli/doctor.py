@@ -3,7 +3,6 @@
 import asyncio
 import os
 import platform
-import shutil
 import textwrap
 import time
 from collections.abc import Mapping, Sequence
@@ -20,6 +19,7 @@ from rpc_agent.cli.terminal import Terminal, standard_output
 from rpc_agent.errors import RpcAgentError
 from rpc_agent.platform.given_paths import checked_path
 from rpc_agent.platform.paths import config_dir
+from rpc_agent.platform.programs import find_program
 from rpc_agent.providers.catalog import Catalog, load_catalog
 from rpc_agent.providers.local_models import LocalKind
 from rpc_agent.providers.local_servers import USUAL_PORTS, find_local_servers
@@ -154,7 +154,7 @@ def _can_be_made(folder: Path) -> bool:
 
 
 def _search_tool(environment: Mapping[str, str]) -> Finding:
-    found = shutil.which("rg", path=environment.get("PATH", ""))
+    found = find_program("rg", environment.get("PATH"))
     if found:
         return Finding("good", f"searches use ripgrep: {found}")
     return Finding(

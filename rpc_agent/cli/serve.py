@@ -1,14 +1,13 @@
 """`rpc-agent serve`: reads its options and hands over to the server. On the path to the first answer: keep it light."""
 
-import logging
 import os
 import sys
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TextIO
 
 from rpc_agent.cli.option_values import CHOICES, tool_names
-from rpc_agent.server.app import serve
 from rpc_agent.server.options import ServeOptions
+from rpc_agent.server.start import serve
 
 _USAGE_ERROR = 2
 
@@ -81,13 +80,14 @@ def main(arguments: Sequence[str]) -> int:
     if os.isatty(0):
         sys.stderr.write("This waits for JSON-RPC on stdin; to talk to the agent yourself: rpc-agent chat\n")
     try:
-        _start_log(values.pop("log_level", "warning"), values.pop("log_file", None))
+        level, file = values.pop("log_level", "warning"), values.pop("log_file", None)
+        log = _log_file(file) if file else sys.stderr
         if "trace" in values:
-            values["trace"] = open(values["trace"], "ab")  # noqa: SIM115 - written to until the process ends
+            values["trace"] = open(values["trace"], "ab", opener=_private)  # noqa: SIM115 - written to until the end
     except OSError as error:
         sys.stderr.write(f"rpc-agent serve: {error.filename}: {error.strerror}\n")
         return _USAGE_ERROR
-    return serve(ServeOptions(**values))
+    return serve(ServeOptions(**values), begin_log=lambda: _begin_log(level, log))
 
 
 def parse(arguments: Sequence[str]) -> dict[str, Any]:
@@ -126,9 +126,19 @@ def _read(option: str, name: str, value: str) -> Any:
     return value
 
 
-def _start_log(level: str, file: str | None) -> None:
-    target: dict[str, Any] = {"filename": file} if file else {"stream": sys.stderr}
-    logging.basicConfig(level=level.upper(), format="%(asctime)s %(levelname)s %(name)s: %(message)s", **target)
+def _log_file(file: str) -> TextIO:
+    return open(file, "a", encoding="utf-8", errors="backslashreplace", opener=_private)
+
+
+def _private(file: str, flags: int) -> int:
+    """What people and models say stands in it, so a new one is its owner's alone."""
+    return os.open(file, flags, 0o600)
+
+
+def _begin_log(level: str, stream: TextIO) -> None:
+    import logging  # noqa: PLC0415 - brings ten modules that the first answer does not need
+
+    logging.basicConfig(level=level.upper(), format="%(asctime)s %(levelname)s %(name)s: %(message)s", stream=stream)
     for library in ("httpx", "httpcore"):
         # They log whole headers and addresses, in which services say keys back.
         logging.getLogger(library).setLevel(logging.WARNING)

@@ -5,7 +5,9 @@ nobody decides by it, because pids are given out again.
 """
 
 import contextlib
+import errno
 import os
+import stat
 import sys
 from pathlib import Path
 from types import TracebackType
@@ -14,6 +16,10 @@ from typing import Self
 # Windows locks are mandatory, so the locked byte lies where nobody reads: behind the pid, behind any end of file.
 _LOCKED_BYTE = 1 << 30
 _PID_BYTES = 20
+# Whoever gives us a folder may have put a link or a pipe there by the name of a lock.
+_OPEN = os.O_RDWR | os.O_CREAT
+for _flag in ("O_CLOEXEC", "O_NOFOLLOW", "O_NONBLOCK"):
+    _OPEN |= getattr(os, _flag, 0)
 
 
 class Lock:
@@ -46,8 +52,9 @@ def try_lock(path: Path) -> Lock | None:
     its file system has no locks.
     """
     while True:
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o600)
+        descriptor = os.open(path, _OPEN, 0o600)
         try:
+            _refuse_what_is_no_lock(path, descriptor)
             locked = _take(descriptor)
             current = locked and _is_still_named(path, descriptor)
             if current:
@@ -78,6 +85,16 @@ def _is_still_named(path: Path, descriptor: int) -> bool:
         return os.path.samestat(os.stat(path), os.fstat(descriptor))
     except FileNotFoundError:
         return False
+
+
+def _refuse_what_is_no_lock(path: Path, descriptor: int) -> None:
+    """A pid is all that a lock holds; writing ours would destroy anything else."""
+    status = os.fstat(descriptor)
+    if stat.S_ISREG(status.st_mode) and status.st_size <= _PID_BYTES:
+        text = os.read(descriptor, _PID_BYTES)
+        if not text.strip(b"0123456789\n"):
+            return
+    raise FileExistsError(errno.EEXIST, "something that is no lock has its name", str(path))
 
 
 def _write_pid(descriptor: int) -> None:

@@ -1,10 +1,16 @@
-"""Finds the instructions that users and projects wrote for agents, and reads them."""
+"""Finds the instructions that users and projects wrote for agents, and reads them.
+
+They are read before anybody trusts a project, and go to the model's service. So a project's may be no link to a file
+that is nobody's instructions: a key, or our own configuration.
+"""
 
 import os
 import stat
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+
+from rpc_agent.platform.real_folder import open_real
 
 _NAMES = ("AGENTS.override.md", "AGENTS.md", "CLAUDE.md")
 """In a folder the first of them counts."""
@@ -38,8 +44,12 @@ def read_context_files(cwd: Path, user_dir: Path) -> ContextFiles:
     files: list[ContextFile] = []
     unreadable: list[str] = []
     for path in _paths(cwd, user_dir):
+        real = Path(os.path.realpath(path))
+        if path.parent != user_dir and not _are_instructions(real, path):
+            unreadable.append(f"{path}: it is a link to {real}, which lies elsewhere and is named otherwise")
+            continue
         try:
-            file = _read(path)
+            file = _read(path, real)
         except OSError as error:
             unreadable.append(f"{path}: {error.strerror or error}")
             continue
@@ -71,8 +81,12 @@ def _first_in(folder: Path) -> Path | None:
     return None
 
 
-def _read(path: Path) -> ContextFile:
-    with open(path, "rb") as file:
+def _are_instructions(real: Path, path: Path) -> bool:
+    return real.name in _NAMES or real.is_relative_to(os.path.realpath(path.parent))
+
+
+def _read(path: Path, real: Path) -> ContextFile:
+    with open(open_real(real, os.O_RDONLY), "rb") as file:
         data = file.read(_MOST_BYTES + 1)
     truncated = len(data) > _MOST_BYTES
     text = data[:_MOST_BYTES].decode("utf-8-sig", "ignore" if truncated else "replace")

@@ -64,7 +64,8 @@ def _check(values: Mapping[str, Any]) -> None:
 
 def _write(file: Path, values: Mapping[str, Any]) -> None:
     try:
-        file.parent.mkdir(parents=True, exist_ok=True)
+        # Its owner's alone: keys may stand beside it.
+        file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         replace_file(file, (json.dumps(values, indent=2, ensure_ascii=False) + "\n").encode())
     except OSError as error:
         message = f"{file} could not be written: {error.strerror}. Nothing was changed."

@@ -13,7 +13,8 @@ def write_trust(config_dir: Path, directory: Path, trusted: bool) -> None:
     known = {**load_trust(config_dir), str(directory): trusted}
     file = trust_file(config_dir)
     try:
-        file.parent.mkdir(parents=True, exist_ok=True)
+        # Its owner's alone: keys may stand beside it.
+        file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         replace_file(file, (json.dumps(known, indent=2, ensure_ascii=False) + "\n").encode())
     except OSError as error:
         message = f"{file} could not be written: {error.strerror}. Nothing was changed."

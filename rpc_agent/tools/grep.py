@@ -1,7 +1,6 @@
 """The tool `grep`: lines of files that fit a pattern."""
 
 import os
-import shutil
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
@@ -13,6 +12,7 @@ import anyio
 import anyio.to_thread
 
 from rpc_agent.conversation.tool_spec import ToolSpec
+from rpc_agent.platform.programs import find_program
 from rpc_agent.tools.base import ToolContext, ToolResult, text_result
 from rpc_agent.tools.failure import ToolFailure
 from rpc_agent.tools.function_tool import FunctionTool, object_schema
@@ -22,8 +22,8 @@ from rpc_agent.tools.grep_worker import Question
 from rpc_agent.tools.listing import listing_text
 from rpc_agent.tools.paths import absolute_path, require_usable, shown_path
 from rpc_agent.tools.regular_file import open_regular
-from rpc_agent.tools.search_process import Hit, PatternRefused, SearchProcess
-from rpc_agent.tools.walk import in_repository
+from rpc_agent.tools.search_process import Hit, SearchFailed, SearchProcess
+from rpc_agent.tools.walk import has_odd_rules, in_repository
 
 _LIMIT = 100
 
@@ -155,7 +155,7 @@ def _search(search: _Search, process: SearchProcess) -> list[Hit]:
         try:
             with closing(process.hits(command, search.environment)) as hits:
                 return _wanted(hits, path, search)
-        except PatternRefused as error:
+        except SearchFailed as error:
             refusal = refusal or str(error)
     raise ToolFailure(f"The pattern cannot be used: {refusal}. Correct it, or set literal to search for plain text.")
 
@@ -175,8 +175,12 @@ def _wanted(hits: Iterable[Hit], root: Path, search: _Search) -> list[Hit]:
 
 
 def _commands(search: _Search) -> Iterator[Sequence[str]]:
-    """The searching programs to try in turn; ours is the last, for an old ripgrep may not know our options."""
-    if program := _ripgrep(search):
+    """The searching programs to try in turn; ours is the last, for an old ripgrep may not know our options.
+
+    ripgrep reads whatever is called .gitignore, and of a pipe it never comes to the end.
+    """
+    program = _ripgrep(search)
+    if program is not None and not has_odd_rules(Path(search.question.path)):
         yield [program, *_RIPGREP, *_ripgrep_options(search)]
     root = str(Path(__file__).parents[2])
     yield [sys.executable, "-I", "-X", "utf8", "-c", _START_WORKER, root, search.question.to_argument()]
@@ -184,7 +188,7 @@ def _commands(search: _Search) -> Iterator[Sequence[str]]:
 
 def _ripgrep(search: _Search) -> str | None:
     places = (search.environment.get("PATH", ""), search.programs)
-    return shutil.which("rg", path=os.pathsep.join(filter(None, places)))
+    return find_program("rg", os.pathsep.join(filter(None, places)))
 
 
 def _ripgrep_options(search: _Search) -> Iterator[str]:

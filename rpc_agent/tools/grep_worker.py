@@ -99,7 +99,7 @@ def _matches(path: Path, regex: re.Pattern[str]) -> Iterator[str]:
                 "line_number": number,
                 "submatches": [{"start": start}],
             }
-            yield json.dumps({"type": "match", "data": data}) + "\n"
+            yield json.dumps({"type": "match", "data": data}, separators=(",", ":")) + "\n"
 
 
 def _lines(path: Path) -> Iterator[str]:

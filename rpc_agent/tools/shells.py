@@ -1,10 +1,11 @@
 """Which program runs a command line. Looks for it on the machine, starts nothing."""
 
 import os
-import shutil
 import sys
 from collections.abc import Sequence
 from pathlib import PureWindowsPath
+
+from rpc_agent.platform.programs import find_program
 
 _WINDOWS_BASH = ("C:\\Program Files\\Git\\bin\\bash.exe", "C:\\Program Files (x86)\\Git\\bin\\bash.exe")
 
@@ -24,13 +25,13 @@ def default_shell() -> str:
         return _windows_shell()
     if os.access("/bin/bash", os.X_OK):
         return "/bin/bash"
-    return shutil.which("bash") or "/bin/sh"
+    return find_program("bash", os.environ.get("PATH")) or "/bin/sh"
 
 
 def _windows_shell() -> str:
     for candidate in _WINDOWS_BASH:
         if os.path.isfile(candidate):
             return candidate
-    found = shutil.which("bash")
+    found = find_program("bash", os.environ.get("PATH"))
     # The bash of System32 starts another operating system, with other files.
     return found if found and "system32" not in found.lower() else "cmd"

@@ -13,6 +13,7 @@ from typing import Self
 
 from rpc_agent.tools.gitignore import Rule, is_ignored, parse_rules
 
+_RULES = ".gitignore"
 _RULES_BYTES = 1024 * 1024
 """No .gitignore of people is larger; a mistaken one must not eat the memory."""
 
@@ -87,6 +88,13 @@ def entries(folder: Path) -> tuple[list[Found], int]:
     return kept, len(everything) - len(kept)
 
 
+def has_odd_rules(folder: Path) -> bool:
+    """Whether, in the folder or above it, something is called .gitignore that is no file."""
+    real = Path(os.path.realpath(folder))
+    places = [os.path.join(place, _RULES) for place in (real, *real.parents)]
+    return any(os.path.lexists(place) and not os.path.isfile(place) for place in places)
+
+
 _Listing = Iterator[tuple[Found, "_Listing | None"]]
 
 
@@ -134,7 +142,7 @@ def _is_folder(entry: "os.DirEntry[str]") -> bool:
 
 
 def _read_rules(folder: str) -> tuple[Rule, ...]:
-    path = os.path.join(folder, ".gitignore")
+    path = os.path.join(folder, _RULES)
     try:
         # Most folders have none; asking first is cheaper than a refused open. A pipe of that name would block.
         if not os.path.isfile(path):

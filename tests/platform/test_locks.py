@@ -83,3 +83,25 @@ def test_a_stale_file_with_the_pid_of_a_living_process_is_free(tmp_path: Path):
 def test_a_folder_that_is_not_there_is_an_error_of_the_system(tmp_path: Path):
     with pytest.raises(FileNotFoundError):
         try_lock(tmp_path / "missing" / "s.lock")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="links and pipes of POSIX")
+@pytest.mark.parametrize("what", ["link", "link to nothing", "file", "pipe", "hard link"])
+def test_what_somebody_put_in_the_place_of_a_lock_is_neither_followed_nor_changed(tmp_path: Path, what: str):
+    path, other = tmp_path / "s.lock", tmp_path / "other"
+    if what != "link to nothing":
+        other.write_text("precious")
+    match what:
+        case "file":
+            path.write_text("precious")
+        case "pipe":
+            os.mkfifo(path)
+        case "hard link":
+            path.hardlink_to(other)
+        case _:
+            path.symlink_to(other)
+    with pytest.raises(OSError):
+        try_lock(path)
+    assert os.path.lexists(path)
+    assert other.exists() is (what != "link to nothing")
+    assert all(each.read_text() == "precious" for each in (path, other) if each.is_file())

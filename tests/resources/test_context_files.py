@@ -35,6 +35,29 @@ def test_empty_files_and_folders_of_that_name_are_passed_over(tmp_path: Path):
     assert found(tmp_path, "a/b") == [("a/b/CLAUDE.md", "c")]
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="links need rights there")
+@pytest.mark.parametrize(
+    ("link", "target", "is_read"),
+    [
+        ("p/AGENTS.md", "secret/key", False),
+        ("p/AGENTS.md", "secret/notes.md", False),
+        ("p/AGENTS.override.md", "user/models.json", False),
+        ("p/AGENTS.md", "p/link/key", False),
+        ("p/AGENTS.md", "p/docs/agents.md", True),
+        ("p/CLAUDE.md", "shared/AGENTS.md", True),
+        ("user/AGENTS.md", "secret/notes.md", True),
+    ],
+)
+def test_a_projects_link_is_followed_to_instructions_only(tmp_path: Path, link: str, target: str, is_read: bool):
+    files = ("secret/key", "secret/notes.md", "user/models.json", "p/docs/agents.md", "shared/AGENTS.md")
+    make_tree(tmp_path, {name: name for name in files})
+    (tmp_path / "p" / "link").symlink_to(tmp_path / "secret")
+    (tmp_path / link).symlink_to(os.path.relpath(tmp_path / target, (tmp_path / link).parent))
+    assert found(tmp_path, "p") == ([(link, target)] if is_read else [])
+    told = [each for each in read_context_files(tmp_path / "p", tmp_path / "user").unreadable if str(tmp_path) in each]
+    assert [sentence.partition(":")[0] for sentence in told] == ([] if is_read else [str(tmp_path / link)])
+
+
 def test_odd_bytes_do_not_stop_us(tmp_path: Path):
     make_tree(tmp_path, {"a/AGENTS.md": b"\xef\xbb\xbfcaf\xe9\r\nb\n"})
     assert found(tmp_path, "a") == [("a/AGENTS.md", "caf\ufffd\nb\n")]

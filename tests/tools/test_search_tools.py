@@ -168,6 +168,31 @@ async def test_grep_does_not_wait_for_a_pipe_or_a_device(bench: Workbench):
             assert "not a regular file" in await bench.error("grep", pattern="a", path=path)
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux limits the memory of a child")
+@pytest.mark.parametrize("kind", ["pipe", "endless"])
+async def test_rules_that_never_end_hold_no_search_up(bench: Workbench, kind: str):
+    for place in (".gitignore", "src/.gitignore") if kind == "endless" else (".gitignore",):
+        (bench.cwd / place).unlink()
+        if kind == "pipe":
+            os.mkfifo(bench.cwd / place)
+        else:
+            (bench.cwd / place).symlink_to("/dev/zero")
+        with anyio.fail_after(20):
+            assert "a.txt:1: needle one" in await lines(bench, "grep", pattern="needle one")
+            assert "a.txt" in await lines(bench, "find", pattern="a.txt")
+            assert "a.txt" in await lines(bench, "ls")
+
+
+@pytest.mark.parametrize(("pattern", "size"), [("x", 400_000), ("x{500}", 17 * 1024**2), ("end", 17 * 1024**2)])
+async def test_a_giant_line_is_found_and_told_in_few_words(tmp_path: Path, pattern: str, size: int):
+    make_tree(tmp_path, {"one.js": "first\n" + "x" * size + "end\n", "two.js": "end\n"})
+    bench = Workbench(tmp_path, environment={"PATH": "/nothing/here"})
+    found = await lines(bench, "grep", pattern=pattern)
+    expected = ["one.js:2", *(["two.js:1"] if pattern == "end" else [])]
+    assert [line.partition(": ")[0] for line in found if ": " in line] == expected
+    assert all(len(line) < 1000 for line in found)
+
+
 async def test_a_regular_expression_that_never_ends_can_be_cancelled(bench: Workbench):
     make_tree(bench.cwd, {"evil": "a" * 60 + "\n"})
     bench.registry = ToolRegistry([grep_tool(lambda path: False, programs="")])
