@@ -16,11 +16,15 @@ def as_text(value: object) -> str:
     return value if isinstance(value, str) else ""
 
 
+_MOST = (1 << 53) - 1
+"""Beyond it JSON readers disagree about numbers, and nothing that is counted here comes near it."""
+
+
 def as_count(value: object) -> int:
-    """A non-negative whole number; everything else (null, true, "3", NaN) counts as 0."""
-    if isinstance(value, bool) or not isinstance(value, int | float) or not value > 0:
+    """A non-negative whole number; everything else (null, true, "3", NaN, more than there can be) counts as 0."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= _MOST:
         return 0
-    return int(value) if value != float("inf") else 0
+    return int(value)
 
 
 def without_lone_surrogates(text: str) -> str:

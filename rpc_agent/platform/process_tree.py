@@ -1,7 +1,8 @@
 """Starts a program and ends it with everything that came out of it, children that left its session too.
 
 Found are: members of its session and group, their descendants, and (Linux) every process that carries the mark we
-put into its environment. Out of reach is only what gave up mark, session and parents all at once.
+put into its environment. Out of reach is only what gave up mark, session and parents all at once. When we are killed
+ourselves, a guardian does the same.
 """
 
 import contextlib
@@ -18,7 +19,11 @@ import anyio
 import anyio.abc
 import anyio.to_thread
 
+from rpc_agent.platform.guardian import Guardian
+
 _MARK = "RPC_AGENT_PROCESS_TREE"
+_OURS = secrets.token_hex(8)
+"""The beginning of every mark of this process, by which its guardian knows what to end."""
 
 _TERM_SECONDS = 0.5
 """Enough to remove a lock file; a user who aborts is waiting meanwhile."""
@@ -29,6 +34,7 @@ _KILL_SECONDS = 3.0
 _POLL_SECONDS = 0.02
 
 _live: set["ProcessTree"] = set()
+_guardian = Guardian(_OURS)
 
 
 class ProcessTree:
@@ -40,6 +46,7 @@ class ProcessTree:
         self._told: set[int] = set()
         self.pid = process.pid
         _live.add(self)
+        _guardian.guard(self.pid)
 
     async def wait(self) -> int:
         """The exit code of the program itself, 128 + N if signal N ended it; its children may still run."""
@@ -54,6 +61,7 @@ class ProcessTree:
             with anyio.move_on_after(_KILL_SECONDS):
                 await self._process.wait()
         _live.discard(self)
+        _guardian.release(self.pid)
 
     def kill_now(self) -> None:
         """Kill without waiting, from any thread: for a process that exits at once."""
@@ -88,7 +96,10 @@ async def start_tree(
     `stdout` and `stderr` are file descriptors for writing; without `stderr` both go to one place. `environment` is
     the child's whole environment. Raises OSError when the program or `cwd` is not there.
     """
-    token = secrets.token_hex(8)
+    if not _guardian.is_standing_by:
+        # Before the command, or a kill of ours between the two would leave it running.
+        await anyio.to_thread.run_sync(_guardian.stand_by)
+    token = f"{_OURS}.{secrets.token_hex(8)}"
     # A tree inside a tree carries both marks, so that the outer one still finds it.
     outer = environment.get(_MARK)
     process = await anyio.open_process(

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.agent_server import PATIENCE, Home
+from tests.support.processes import needs_proc
 from tests.support.serve_process import ServeProcess, serve_process
 
 posix_only = pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
@@ -207,6 +208,20 @@ def test_the_death_of_the_parent_ends_the_server_although_its_pipes_stay_open(tm
         server.answer(0)
         child = start_sleeping(server, home)
         check_end(server, home, child, lambda: (parent.kill(), parent.communicate(), None)[-1])
+
+
+@needs_proc
+def test_a_kill_of_the_server_kills_what_its_tools_started(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    sleeper(home)
+    with serve_process(home) as server:
+        child = start_sleeping(server, home)
+        server.process.kill()
+        server.wait()
+        deadline = time.monotonic() + PATIENCE
+        while is_alive(child):
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
 
 
 @posix_only

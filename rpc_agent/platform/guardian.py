@@ -1,0 +1,92 @@
+"""Ends what we started when we are killed and can end nothing ourselves. Knows process groups and marks, no commands.
+
+A small shell beside us waits for the end of a pipe that only we hold open: the system closes it however we die. Then
+it kills the groups it was told of, and (Linux) whatever carries our mark in its environment. Where there is no
+/bin/sh nobody watches, and a kill of ours leaves running what ran.
+"""
+
+import contextlib
+import os
+import subprocess
+import sys
+import threading
+
+_SCRIPT = r"""
+trap '' HUP INT QUIT TERM
+live=
+while read -r sign pid; do
+  case $sign in
+    +) live="$live $pid" ;;
+    -) rest=; for each in $live; do [ "$each" = "$pid" ] || rest="$rest $each"; done; live=$rest ;;
+  esac
+done
+for pid in $live; do kill -s KILL -- "-$pid"; done
+for again in 1 2 3; do
+  for file in $(grep -ls "$1" /proc/[0-9]*/environ); do
+    file=${file%/environ}
+    kill -s KILL "${file#/proc/}"
+  done
+done
+"""
+"""Often, because a process may fork between the look and the signal."""
+_SHELL = "/bin/sh"
+_HAS_SHELL = sys.platform != "win32" and os.path.exists(_SHELL)
+
+
+class Guardian:
+    """`mark` is a word in the environment of everything that is guarded. `stand_by` comes before the first of them: a
+    process that runs no command has no guardian."""
+
+    def __init__(self, mark: str) -> None:
+        self._mark = mark
+        self._lock = threading.Lock()
+        self._pipe: int | None = None
+        self._shell: subprocess.Popen[bytes] | None = None
+
+    def stand_by(self) -> None:
+        """Start the shell if it is not there yet: some milliseconds, so not for the event loop."""
+        with self._lock:
+            if self._shell is None and _HAS_SHELL:
+                self._start()
+
+    @property
+    def is_standing_by(self) -> bool:
+        return self._shell is not None or not _HAS_SHELL
+
+    def guard(self, group: int) -> None:
+        """The members of this process group die with us, whatever their environment."""
+        with self._lock:
+            self._tell("+", group)
+
+    def release(self, group: int) -> None:
+        """The group has ended; its number may be given to others."""
+        with self._lock:
+            self._tell("-", group)
+
+    def _start(self) -> None:
+        theirs, ours = os.pipe()
+        try:
+            # In a session of its own: what is sent to our group is not for it. It keeps none of our descriptors open,
+            # and nothing of our environment, so that nobody takes it for one of those it watches.
+            self._shell = subprocess.Popen(
+                [_SHELL, "-c", _SCRIPT, "rpc-agent-guardian", self._mark],
+                stdin=theirs,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                cwd="/",
+                env={"PATH": os.defpath},
+                start_new_session=True,
+            )
+        except OSError:
+            # No room for one more process: the command itself goes before its guard.
+            os.close(ours)
+        else:
+            self._pipe = ours
+        finally:
+            os.close(theirs)
+
+    def _tell(self, sign: str, group: int) -> None:
+        if self._pipe is not None:
+            # The shell reads at once, so there is always room; if somebody killed it there is nobody to tell.
+            with contextlib.suppress(OSError):
+                os.write(self._pipe, f"{sign} {group}\n".encode())

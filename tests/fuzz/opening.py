@@ -1,0 +1,30 @@
+"""Fuzz target: a session opened from the end of its file is sent as the one that was read whole."""
+
+import tempfile
+from pathlib import Path
+
+from rpc_agent.errors import SessionUnreadable
+from rpc_agent.storage.loading import Loaded, load
+from tests.fuzz import replay
+from tests.support.sessions import HEADER, line
+
+TOKENS, MAX_BYTES = replay.TOKENS, replay.MAX_BYTES
+seeds = replay.seeds
+
+_FOLDER = tempfile.TemporaryDirectory(prefix="fuzz-")
+_FILE = Path(_FOLDER.name) / "s.jsonl"
+
+
+def check(data: bytes) -> None:
+    _FILE.write_bytes(line(HEADER) + data)
+    whole, tail = _opened(1 << 30), _opened(0)
+    assert isinstance(whole, Loaded) and isinstance(tail, Loaded)
+    assert tail.tree.leaf_id == whole.tree.leaf_id
+    assert replay.can_be_sent(tail) == replay.can_be_sent(whole)
+
+
+def _opened(whole_limit: int) -> Loaded | SessionUnreadable:
+    try:
+        return load(_FILE, draw_id=lambda: "0" * 8, may_write=False, whole_limit=whole_limit)
+    except SessionUnreadable as error:
+        return error

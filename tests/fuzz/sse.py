@@ -1,0 +1,120 @@
+"""Fuzz target: any bytes of a service are an answer or a failure of each API, the same however they are cut."""
+
+import re
+
+import orjson
+
+from rpc_agent.conversation.models import Model
+from rpc_agent.providers.anthropic_messages.response import MessagesReader
+from rpc_agent.providers.assembly import Assembly, BlockDelta, BlockEnded, BlockStarted
+from rpc_agent.providers.base import ModelCallFailed, StreamEvent
+from rpc_agent.providers.google_generative_ai.response import GenerateContentReader
+from rpc_agent.providers.openai_completions.response import ChatCompletionReader
+from rpc_agent.providers.openai_responses.response import ResponsesReader
+from rpc_agent.providers.sse import SseEvent, SseSplitter
+from rpc_agent.providers.streaming import AnswerReader
+from tests.conftest import ROOT
+from tests.support.provider_apis import APIS, Said
+
+_READERS = (ChatCompletionReader, ResponsesReader, MessagesReader, GenerateContentReader)
+_MODEL = Model(id="m", provider="p", api="a", base_url="http://127.0.0.1")
+
+TOKENS = (
+    b"data: ", b"data:", b"event: ", b"\n\n", b"\r\n\r\n", b"\r", b": ", b"[DONE]", b"null", b"[]", b"{}", b'"choices":[{"delta":{',
+    b'"content":', b'"tool_calls":[{"index":0,"function":{"arguments":"', b'"finish_reason":"stop"', b'"usage":{"prompt_tokens":-1',
+    b'"type":"content_block_delta","index":', b'"type":"content_block_start"', b'"type":"message_stop"', b'"type":"response.completed"',
+    b'"type":"response.output_item.added","output_index":', b'"type":"response.output_text.delta","delta":"', b'"candidates":[{"content":{"parts":[',
+    b'"functionCall":{"name":"', b'"thought":true', b'"thoughtSignature":"', b'"usageMetadata":', b'"error":', b"1e999", b"-1",
+    b"99999999999999999999", b"\\ud800", b"\xff", b"true", b'"index":',
+)  # fmt: skip
+MAX_BYTES = 1500
+_SHORT = 150
+"""Longer streams are not cut at every byte: that would take most of the time."""
+
+
+def seeds() -> list[bytes]:
+    files = sorted((ROOT / "tests/golden/providers").glob("*.sse"))
+    said = [api.say(Said(thinking="Hm", text="Hi", calls=[("c", "ls", {"path": "."})])).body for api in APIS]
+    bodies = [*(file.read_bytes() for file in files), *said]
+    return [bytes([choice]) + body for choice in range(len(_READERS)) for body in bodies if len(body) < 1500]
+
+
+def check(data: bytes) -> None:
+    """The first byte chooses the API, and where the stream is cut."""
+    choice, stream = (data[0], data[1:]) if data else (0, b"")
+    events = _events(stream, len(stream) or 1)
+    for size in (1 if len(stream) < _SHORT else 7, 2 + choice // 4):
+        assert _events(stream, size) == events, size
+    assert events == _events_by_the_book(stream)
+    for datas in ([event.data for event in events], [stream]):
+        _read(_READERS[choice % 4](provider="p"), datas)
+
+
+def _events(stream: bytes, size: int) -> list[SseEvent]:
+    splitter = SseSplitter()
+    return [event for at in range(0, len(stream), size) for event in splitter.feed(stream[at : at + size])]
+
+
+def _events_by_the_book(stream: bytes) -> list[SseEvent]:
+    """The HTML standard's own steps, with no thought of speed."""
+    *lines, _ = re.split(b"\r\n|\r|\n", stream.removeprefix(b"\xef\xbb\xbf"))
+    events: list[SseEvent] = []
+    name, data = b"", []
+    for line in lines:
+        if not line:
+            if data:
+                events.append(SseEvent(name.decode("utf-8", "replace"), b"\n".join(data)))
+            name, data = b"", []
+            continue
+        field, _, value = line.partition(b":")
+        value = value.removeprefix(b" ")
+        if field == b"data":
+            data.append(value)
+        elif field == b"event":
+            name = value
+    return events
+
+
+def _read(reader: AnswerReader, datas: list[bytes]) -> None:
+    """Nothing but a failure of the call may come out, and the answer so far is sound at each moment."""
+    assembly = Assembly()
+    started: list[str] = []
+    texts: dict[int, str] = {}
+    stop_reason = "error"
+    try:
+        for data in datas:
+            batch: list[StreamEvent] = []
+            try:
+                reader.read(data, batch)
+            finally:
+                for event in batch:
+                    _follow(assembly, event, started, texts)
+        stopped = reader.finish()
+        _follow(assembly, stopped, started, texts)
+        stop_reason = stopped.reason
+    except ModelCallFailed as failure:
+        assert failure.message.encode("utf-8")
+    assert all(isinstance(update, BlockEnded) for update in assembly.close())
+    message = assembly.message(_MODEL, 1, stop_reason)  # type: ignore[arg-type]
+    assert [block["type"] for block in message["content"]] == started
+    for index, block in enumerate(message["content"]):
+        if block["type"] == "text":
+            assert (
+                block["text"] == texts.get(index, "").encode("utf-8", "replace").decode() or "\ufffd" in block["text"]
+            )
+    assert all(count >= 0 for count in message["usage"].values() if isinstance(count, int))
+    orjson.dumps(message)
+
+
+def _follow(assembly: Assembly, event: StreamEvent, started: list[str], texts: dict[int, str]) -> None:
+    """A front end that draws the updates: blocks start once and in order, deltas are for blocks that have begun."""
+    for update in assembly.apply(event):
+        match update:
+            case BlockStarted(index=index, kind=kind):
+                assert index == len(started)
+                started.append(kind)
+            case BlockDelta(index=index, delta=delta):
+                assert index < len(started)
+                texts[index] = texts.get(index, "") + delta
+            case BlockEnded(index=index):
+                assert index < len(started)

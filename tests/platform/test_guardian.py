@@ -1,0 +1,106 @@
+"""What ran under a process that was killed outright is gone soon after."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+
+import pytest
+
+from tests.support.agent_server import PATIENCE
+from tests.support.processes import living, needs_proc, new_tag
+
+pytestmark = needs_proc
+
+# Starts a tree for each argument, says so when all are up, and waits to be killed.
+_PARENT = """
+import os, sys
+from pathlib import Path
+import anyio
+from rpc_agent.platform.process_tree import start_tree
+
+async def main():
+    for script in sys.argv[1:]:
+        reader, writer = os.pipe()
+        await start_tree(["/bin/sh", "-c", script], cwd=Path("/"), environment=dict(os.environ), stdout=writer)
+        await anyio.to_thread.run_sync(os.read, reader, 1)
+    print("up", flush=True)
+    await anyio.sleep(600)
+
+anyio.run(main)
+"""
+TREES = {
+    "a child": "$WAIT & echo up; wait",
+    "a pipeline": "(echo up; $WAIT) | cat",
+    "a child in a session of its own": "setsid $WAIT & echo up; wait",
+    "a shell that ended before its child": "$WAIT & echo up",
+    "one that ignores what can be ignored": "trap '' TERM HUP INT; $WAIT & echo up; wait",
+    "one whose environment is empty": "env -i $WAIT & echo up; wait",
+    "one that is stopped": "$WAIT & kill -STOP $!; echo up; wait",
+}
+
+
+def waiting(tag: str) -> str:
+    return f'{sys.executable} -c "__import__(\\"time\\").sleep(600)" {tag}'
+
+
+def soon(is_so: Callable[[], bool]) -> bool:
+    deadline = time.monotonic() + PATIENCE
+    while not is_so() and time.monotonic() < deadline:
+        time.sleep(0.01)
+    return is_so()
+
+
+def start_parent(*scripts: str) -> "subprocess.Popen[bytes]":
+    parent = subprocess.Popen([sys.executable, "-c", _PARENT, *scripts], stdout=subprocess.PIPE, start_new_session=True)
+    assert parent.stdout is not None
+    assert parent.stdout.readline() == b"up\n"
+    return parent
+
+
+def end(parent: "subprocess.Popen[bytes]", *, whole_group: bool = False) -> None:
+    with parent:
+        if whole_group:
+            os.killpg(parent.pid, signal.SIGKILL)
+        parent.kill()
+
+
+@pytest.mark.parametrize("script", TREES.values(), ids=TREES.keys())
+def test_a_tree_dies_with_a_process_that_is_killed(script: str) -> None:
+    tag = new_tag()
+    parent = start_parent(script.replace("$WAIT", waiting(tag)))
+    # The parent carries the tag too, as an argument.
+    assert len(living(tag)) > 1
+    end(parent)
+    assert soon(lambda: living(tag) == [])
+
+
+def test_the_guardian_outlives_a_kill_of_the_whole_group() -> None:
+    tag = new_tag()
+    parent = start_parent(f"setsid {waiting(tag)} & echo up; wait")
+    end(parent, whole_group=True)
+    assert soon(lambda: living(tag) == [])
+
+
+def test_the_trees_of_another_process_are_left_alone() -> None:
+    tag, other_tag = new_tag(), new_tag()
+    parent, other = (
+        start_parent(f"{waiting(tag)} & echo up; wait"),
+        start_parent(f"{waiting(other_tag)} & echo up; wait"),
+    )
+    end(parent)
+    assert soon(lambda: living(tag) == [])
+    # The other one itself, its shell and what that waits for.
+    assert len(living(other_tag)) == 3
+    end(other)
+    assert soon(lambda: living(other_tag) == [])
+
+
+def test_nothing_is_left_of_the_guardian_itself() -> None:
+    parent = start_parent("echo up")
+    guardians = [line for line in living("rpc-agent-guardian") if f" {parent.pid} " not in line]
+    assert guardians
+    end(parent)
+    assert soon(lambda: not set(guardians) & set(living("rpc-agent-guardian")))
