@@ -32,7 +32,20 @@ _CODE_FIELDS = frozenset(
     }
 )
 _MESSAGE_FIELDS = frozenset(
-    {"message", "msg", "status_msg", "error_message", "detail", "details", "error", "title", "body"}
+    {
+        "message",
+        "msg",
+        "status_msg",
+        "error_message",
+        "error_msg",
+        "detail",
+        "details",
+        "error",
+        "errors",
+        "title",
+        "body",
+        "raw",
+    }
 )
 _COUNT_FIELDS = frozenset({"n_ctx", "n_prompt_tokens", "max_tokens_limit", "context_length", "prompt_tokens"})
 """Counts that llama.cpp and others put beside the message."""
@@ -98,9 +111,11 @@ def _parsed(text: str) -> Any:
     """The JSON object or list in a text, also behind a prefix or quoted; else the text itself."""
     for start in _starts(text):
         try:
-            value, _ = json.JSONDecoder().raw_decode(text, start)
+            value, end = json.JSONDecoder().raw_decode(text, start)
         except (ValueError, RecursionError):
             continue
+        if isinstance(value, list) and text[end:].strip():
+            continue  # A status in brackets before a sentence.
         if isinstance(value, dict | list) and value:
             return value
     return _printed(text)

@@ -9,13 +9,20 @@ _LEAST_LIMIT = 256
 _SUM = re.compile(r"\d\s*\+\s*\d[\d,]*\s*(?:>=?|exceeds)\s*(\d[\d,]{2,})")
 """Input and output asked for, added up against the window."""
 
+_BY = re.compile(r"\bby \d[\d,]*")
+"""How much it is too much."""
+_SMALL, _ROUND = 4096, (16, 100)
+"""Below this a number that is no multiple of one of those is a code."""
+
 _N = r"[\s:=(\[]*(\d[\d,]{2,})"
 _LIMIT_FORMS = tuple(
     re.compile(form, re.I)
     for form in (
+        r"\d\)?[^\d.;>]{0,30}(?:exceed(?:s|ed)?|(?:greater|larger|longer|more|bigger|higher) than|beyond)\D{0,40}?"
+        r"(\d[\d,]{2,})",
         r"(?:context|token|input|prompt)[ _-]?(?:length|window|size|limit)(?: limit)?(?: of this model)?"
         rf"(?: is| of| to|:|=|\()?{_N}",
-        rf"n_ctx{_N}",
+        rf"(?:n_ctx|context(?: of)?){_N}",
         rf"(?:上下文|最大|限制|上限)[^\d,，。;；]{{0,12}}?{_N}",
         r"\[\s*\d+\s*,\s*(\d[\d,]{2,})\s*\]",
         r"(?:<=|<|>=?)\s*(\d[\d,]{2,})(?![\d>])",
@@ -25,23 +32,31 @@ _LIMIT_FORMS = tuple(
         r"(\d[\d,]{2,})(?: tokens?)? (?:maximum|max)\b",
         rf"(?:maximum|max|limit)[\w ]{{0,40}}?{_N}",
         r"(\d[\d,]{2,})[- ]token (?:limit|window|context)",
+        rf"(?:only [a-z]+|exceeds?){_N}",
+        r"\d ?/ ?(\d[\d,]{2,})",
     )
 )
 
 
 def input_limit(text: str) -> int | None:
     """The limit in tokens that a refusal states; None when it states none that can be believed."""
+    text = _BY.sub("", text)
     if total := _SUM.search(text):
         return _value(total[1])
-    sizes = _sizes(text)
-    stated = [
-        limit for form in _LIMIT_FORMS for found in form.findall(text) if (limit := _value(found)) >= _LEAST_LIMIT
-    ]
+    sizes, stated = _sizes(text), _stated(text)
     # A limit was passed, so something larger stands beside it; or only a sum is larger, or nothing stands beside it.
     passed = [limit for limit in stated if limit < max(sizes, default=0)]
-    if passed or stated:
-        return (passed or stated)[0]
+    if passed:
+        return passed[0]
+    likely = [limit for limit in stated if limit >= _SMALL or any(limit % step == 0 for step in _ROUND)]
+    if stated:
+        return likely[0] if likely else None
     return min(sizes) if len(set(sizes)) == 2 else None
+
+
+def passes_limit(text: str) -> bool:
+    """Whether a text states a limit and a size above it."""
+    return any(limit < max(_sizes(text), default=0) for limit in _stated(text))
 
 
 def sizes_tell_overflow(text: str, *, estimate: int, window: int) -> bool:
@@ -52,6 +67,11 @@ def sizes_tell_overflow(text: str, *, estimate: int, window: int) -> bool:
     asked = [size for size in sizes if 0.5 * estimate <= size <= 2 * estimate]
     limits = [size for size in sizes if window / 16 <= size <= window]
     return bool(asked and limits and max(asked) > min(limits) and max(asked) > 0.5 * window)
+
+
+def _stated(text: str) -> list[int]:
+    values = [_value(found) for form in _LIMIT_FORMS for found in form.findall(text)]
+    return [value for value in values if value >= _LEAST_LIMIT]
 
 
 def _sizes(text: str) -> list[int]:
