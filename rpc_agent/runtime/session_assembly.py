@@ -14,6 +14,7 @@ from rpc_agent.context.token_classes import CLASSES
 from rpc_agent.context.tokens import SIMPLE
 from rpc_agent.conversation.models import Model
 from rpc_agent.permissions.environment import child_environment
+from rpc_agent.permissions.rules import Mode
 from rpc_agent.providers.base import ChatModel
 from rpc_agent.providers.catalog import Catalog, Choice
 from rpc_agent.resources.context_files import read_context_files
@@ -59,6 +60,8 @@ class SessionWishes:
     thinking_level: str
     tools: Sequence[str] | None = None
     system_prompt: str | None = None
+    workspace_is_claimed: bool = False
+    """A file of unknown origin says where it worked; that makes no folder one in which edits run unasked."""
 
 
 def assemble(
@@ -95,7 +98,7 @@ class _Assembly:
         self.switches = Switches(
             auto_compaction=settings.compaction.enabled,
             auto_retry=settings.retry.enabled,
-            permissions=settings.permissions.mode or ("ask" if services.client.answers_permissions else "read-only"),
+            permissions=self._mode(settings),
         )
         self.log = SessionLog(store, self.emit)
         self.models = ModelChoice(catalog, wishes.choice, thinking_level=wishes.thinking_level)
@@ -123,6 +126,10 @@ class _Assembly:
     @property
     def settings(self) -> Settings:
         return self.held.current
+
+    def _mode(self, settings: Settings) -> Mode:
+        mode = settings.permissions.mode or ("ask" if self.services.client.answers_permissions else "read-only")
+        return "ask" if mode == "workspace" and self.wishes.workspace_is_claimed else mode
 
     def session(self) -> LiveSession:
         compactor = Compactor(

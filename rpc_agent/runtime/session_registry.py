@@ -118,11 +118,21 @@ class SessionRegistry:
         held = (session for session in self if session.log.store.path is not None)
         return next((each for each in held if Path(each.log.store.path or "").resolve() == resolved), None)
 
+    def check_export(self, path: Path) -> None:
+        """Raises InvalidValue where a page would take the place of a session or of our own configuration."""
+        resolved = resolved_path("outputPath", path)
+        if self.find_open(path) is not None or resolved.is_relative_to(self.directory().root.resolve()):
+            raise InvalidValue("outputPath", f"sessions are kept in {path.parent}; export to another folder")
+        if resolved.is_relative_to(resolved_path("outputPath", self._services.launch.config_dir)):
+            raise InvalidValue("outputPath", f"{path.parent} holds the configuration; export to another folder")
+
     def adopt(self, store: SessionStore, cwd: Path | None = None) -> LiveSession:
         """Make a live session of a store that was just opened or copied."""
         try:
             place = cwd or (Path(store.cwd) if os.path.isdir(store.cwd) else self.working_directory(None))
-            session = self._assemble(store, NewSession(), place, self._services.settings(place))
+            is_claimed = cwd is None and self._is_from_elsewhere(store, place)
+            settings = self._services.settings(place)
+            session = self._assemble(store, NewSession(), place, settings, workspace_is_claimed=is_claimed)
         except BaseException:
             store.close()
             raise
@@ -165,7 +175,21 @@ class SessionRegistry:
         for closed in tuple(self._closing.values()):
             await closed.wait()
 
-    def _assemble(self, store: SessionStore, wanted: NewSession, cwd: Path, settings: Settings) -> LiveSession:
+    def _is_from_elsewhere(self, store: SessionStore, place: Path) -> bool:
+        """Whether the working directory is what a file says that none of our sessions is kept in."""
+        if store.path is None or place.is_relative_to(self._services.launch.cwd):
+            return False
+        return not store.path.resolve().is_relative_to(self.directory().root.resolve())
+
+    def _assemble(
+        self,
+        store: SessionStore,
+        wanted: NewSession,
+        cwd: Path,
+        settings: Settings,
+        *,
+        workspace_is_claimed: bool = False,
+    ) -> LiveSession:
         catalog = self._services.catalog(cwd)
         remembered = branch_state(store.branch())
         wishes = SessionWishes(
@@ -173,6 +197,7 @@ class SessionRegistry:
             thinking_level=self._thinking_level(wanted, remembered, settings),
             tools=wanted.tools,
             system_prompt=wanted.system_prompt,
+            workspace_is_claimed=workspace_is_claimed,
         )
         session = assemble(store, wishes, cwd=cwd, settings=settings, catalog=catalog, services=self._services)
         self._open[session.session_id] = session

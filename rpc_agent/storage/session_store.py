@@ -4,6 +4,7 @@ An entry is in memory only after it is in the file. Nothing is ever changed or r
 for the index of a large file's front, which a worker thread may build.
 """
 
+import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -83,6 +84,8 @@ class SessionStore(StoredEntries):
                 raise SessionNotFound(f"There is no session file {path}.", path=str(path))
             if not path.is_file():
                 raise SessionUnreadable(f"{path} is not a file, so it cannot be a session.")
+            if path.stat().st_size == 0 and _gives_bytes(path):
+                raise SessionUnreadable(f"{path} is a file of the system, so it cannot be a session.")
         file = None if read_only else SessionFile.open(path)
         try:
             return cls._opened(path, file, identity, cwd, whole_limit)
@@ -259,6 +262,17 @@ class SessionStore(StoredEntries):
             "they were read and the session went on from its own leaf."
         )
         self._warnings.add("foreignAppend", message)
+
+
+def _gives_bytes(path: Path) -> bool:
+    """Whether a file that says it is empty is not, as many of /proc; what we wrote there would be an order."""
+    descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
+    try:
+        return bool(os.read(descriptor, 1))
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(descriptor)
 
 
 def new_header(identity: Identity, *, cwd: str, parent_session: str | None = None) -> JsonObject:

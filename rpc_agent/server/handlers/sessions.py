@@ -125,6 +125,8 @@ async def get_session_stats(request: Request, params: SessionParams) -> Result:
 async def export(request: Request, params: ExportSessionParams) -> Result:
     cwd = request.session.parts.cwd
     path = None if params.output_path is None else absolute_path("outputPath", params.output_path, cwd)
+    if path is not None:
+        request.connection.registry.check_export(path)
     data = await export_session(request.session.log.store, params.format)
     if path is None:
         return {"text": data.decode("utf-8", "replace")}
