@@ -217,7 +217,7 @@ class LiveSession:
         previous = self.log.leaf_id
         # Held until it is on the disk: whoever deletes the session meanwhile waits for that.
         with self._holding():
-            self.log.move_leaf(compaction.parent_id)
+            self.log.move_leaf(self.log.store.parent_of(compaction))
             self.choices.follow_branch()
             self.parts.auto_compaction.rest()
             await self.log.sync()

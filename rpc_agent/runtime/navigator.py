@@ -131,7 +131,7 @@ class Navigator:
             self._idle.set()
 
     async def _move(self, target: Entry | None, options: NavigationOptions) -> "_Moved":
-        place, editor_text = _place(target)
+        place, editor_text = self._place(target)
         asks = self._hooks.is_heard("session_before_tree")
         # Up to the target itself, not its parent: a message that comes back to be rewritten needs no summary.
         left = self._log.store.left_behind(_id(target)) if options.summarize or asks else []
@@ -157,6 +157,18 @@ class Navigator:
             return _Moved(Navigated(leaf_id=self._log.leaf_id, editor_text=editor_text))
         return _Moved(await self._with_summary(place, left, editor_text, options))
 
+    def _place(self, target: Entry | None) -> tuple[str | None, str | None]:
+        """Where the leaf goes, and the text for the editor: a message of the user is written anew, so above it."""
+        match target:
+            case None:
+                return None, None
+            case MessageEntry(message=message) if message["role"] == "user":
+                return self._log.store.parent_of(target), message_text(message)
+            case CustomMessageEntry(message=message):
+                return self._log.store.parent_of(target), message_text(message)
+            case _:
+                return target.id, None
+
     async def _ask_hooks(
         self, target: Entry | None, left: Sequence[Entry], options: NavigationOptions
     ) -> Cancel | TreeAnswer | None:
@@ -165,7 +177,7 @@ class Navigator:
         preparation = {
             "targetId": _id(target),
             "oldLeafId": self._log.leaf_id,
-            "commonAncestorId": left[0].parent_id if left else self._log.leaf_id,
+            "commonAncestorId": self._log.store.parent_of(left[0]) if left else self._log.leaf_id,
             "entriesToSummarize": [entry.raw for entry in left],
             "userWantsSummary": options.summarize,
             "customInstructions": options.custom_instructions,
@@ -225,19 +237,6 @@ class Navigator:
     def _label(self, entry_id: str | None, label: str | None) -> None:
         if entry_id is not None and label is not None:
             self._log.append("label", {"targetId": entry_id, "label": label})
-
-
-def _place(target: Entry | None) -> tuple[str | None, str | None]:
-    """Where the leaf goes, and the text for the editor: a message of the user is to be written anew, so above it."""
-    match target:
-        case None:
-            return None, None
-        case MessageEntry(message=message) if message["role"] == "user":
-            return target.parent_id, message_text(message)
-        case CustomMessageEntry(message=message):
-            return target.parent_id, message_text(message)
-        case _:
-            return target.id, None
 
 
 def _decided(options: NavigationOptions, answer: TreeAnswer) -> NavigationOptions:

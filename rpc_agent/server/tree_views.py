@@ -20,7 +20,8 @@ from rpc_agent.session.entries import (
 )
 from rpc_agent.storage.gentle_reading import tree_page
 from rpc_agent.storage.session_store import SessionStore
-from rpc_agent.storage.tree_pages import TreeNode
+from rpc_agent.storage.tree_links import Place
+from rpc_agent.storage.tree_pages import TreeNode, TreePages
 
 _MAX_DEPTH = 100
 """JSON readers recurse, and some give up at a few hundred levels."""
@@ -42,44 +43,33 @@ async def nested_tree(store: SessionStore, *, root_id: str | None, depth: int | 
     """At most `depth` levels below the roots, and never more than a reader can take; `more` marks where it stops."""
     levels = min(depth if depth is not None else _MAX_DEPTH, _MAX_DEPTH)
     await store.complete_index()
-    roots = [root_id] if root_id is not None else store.children(None)
-    return {"tree": await _branches(store, roots, levels), "leafId": store.leaf_id}
+    pages = store.pages
+    return {"tree": await _branches(pages, pages.tops(root_id), levels), "leafId": store.leaf_id}
 
 
-async def _branches(store: SessionStore, root_ids: Sequence[str], levels: int) -> list[dict[str, Any]]:
+async def _branches(pages: TreePages, tops: Sequence[Place], levels: int) -> list[dict[str, Any]]:
     """Built level by level: a session is as deep as it is long, and Python's stack is not."""
-    roots = await _nested_nodes(store, root_ids)
-    level = roots
+    roots = await _nested_nodes(pages, tops)
+    level = dict(zip(tops, roots, strict=True))
     for _ in range(levels):
-        below: list[dict[str, Any]] = []
-        for at, node in enumerate(level):
-            if at % _AT_ONCE == 0:
-                await checkpoint()
-            children = store.children(node["entry"]["id"])
-            if children:
-                node["children"] = await _nested_nodes(store, children)
-                below += node["children"]
+        below: dict[Place, dict[str, Any]] = {}
+        for place, children in pages.children_of(list(level)).items():
+            level[place]["children"] = nodes = await _nested_nodes(pages, children)
+            below.update(zip(children, nodes, strict=True))
         level = below
-    for at, node in enumerate(level):
-        if at % _AT_ONCE == 0:
-            await checkpoint()
-        if store.children(node["entry"]["id"]):
-            node["more"] = True
+    for place in pages.children_of(list(level)):
+        level[place]["more"] = True
     return roots
 
 
-async def _nested_nodes(store: SessionStore, entry_ids: Sequence[str]) -> list[dict[str, Any]]:
+async def _nested_nodes(pages: TreePages, places: Sequence[Place]) -> list[dict[str, Any]]:
     nodes = []
-    for at, entry_id in enumerate(entry_ids, 1):
-        nodes.append(_nested_node(store, entry_id))
+    for at, place in enumerate(places, 1):
+        entry = pages.entry_at(place)
+        nodes.append({"entry": entry.raw, "children": [], **_label(*pages.label(entry.id))})
         if at % _AT_ONCE == 0:
             await checkpoint()
     return nodes
-
-
-def _nested_node(store: SessionStore, entry_id: str) -> dict[str, Any]:
-    label, label_timestamp = store.label_with_time(entry_id)
-    return {"entry": store.get(entry_id).raw, "children": [], **_label(label, label_timestamp)}
 
 
 def _node(node: TreeNode) -> dict[str, Any]:

@@ -21,6 +21,7 @@ class EntryBase:
 
     id: str
     parent_id: str | None
+    """None for a root; an id that is not in the file (NOT_NAMED too) is a parent that is missing."""
     timestamp: str
     raw: JsonObject
 
@@ -120,21 +121,58 @@ Entry = (
     | UnknownEntry
 )
 
+NOT_NAMED = ""
+"""The parent of an entry that says neither `null` nor an id. No entry has this one, so the parent is missing."""
+
+_WITH_CONTENT = ("system", "user", "assistant", "toolResult", "custom")
+
 LEAF_MARKER = "leaf"
 """customType of the entry that a navigation appends, so that the place survives a restart."""
 
 
 def read_entry(raw: JsonObject) -> Entry | None:
-    """The entry in a JSON object, or None when it has no usable id or parent.
+    """The entry in a JSON object, or None when it has no usable id.
 
     A known kind whose payload cannot be read (a message with an unknown role, say) becomes an UnknownEntry:
     it stays on the path and in the file, and the model does not see it.
     """
-    entry_id, parent_id = raw.get("id"), raw.get("parentId")
-    if not isinstance(entry_id, str) or not entry_id or not isinstance(parent_id, str | None):
+    links = entry_links(raw)
+    if links is None:
         return None
+    entry_id, parent_id = links
+    if raw["id"] != entry_id or (raw.get("parentId") != parent_id and parent_id):
+        raw = {**raw, "id": entry_id, "parentId": parent_id}
     base = {"id": entry_id, "parent_id": parent_id, "timestamp": as_text(raw.get("timestamp")), "raw": raw}
     return _read_payload(raw, base)
+
+
+def entry_links(raw: JsonObject) -> tuple[str, str | None] | None:
+    """The id of the entry in an object and that of its parent; None when it has no usable id.
+
+    Some writers make numbers of ids that look like one: their digits are the id.
+    """
+    entry_id, parent_id = raw.get("id"), raw.get("parentId", NOT_NAMED)
+    if isinstance(entry_id, str) and (parent_id is None or isinstance(parent_id, str)):
+        return (entry_id, parent_id) if entry_id else None
+    own_id = _as_id(entry_id)
+    return (own_id, parent_id if parent_id is None else _as_id(parent_id)) if own_id else None
+
+
+def _as_id(value: object) -> str:
+    """NOT_NAMED where there is none."""
+    return str(value) if isinstance(value, int) and not isinstance(value, bool) else as_text(value)
+
+
+def has_null_content(raw: JsonObject) -> bool:
+    """Whether an entry of a message, or of a custom one, says nothing at all where its content belongs."""
+    match raw.get("type"):
+        case "message":
+            message = raw.get("message")
+            return isinstance(message, dict) and message.get("role") in _WITH_CONTENT and message.get("content") is None
+        case "custom_message":
+            return raw.get("content") is None
+        case _:
+            return False
 
 
 def new_entry(kind: str, fields: Mapping[str, Any], *, entry_id: str, parent_id: str | None, timestamp: str) -> Entry:
@@ -224,5 +262,5 @@ def milliseconds(timestamp: str) -> int:
     """An entry's ISO time as milliseconds since the epoch, 0 where it cannot be read."""
     try:
         return int(datetime.fromisoformat(timestamp).timestamp() * 1000)
-    except ValueError:
+    except (ValueError, OverflowError):
         return 0

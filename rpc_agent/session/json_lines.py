@@ -49,6 +49,11 @@ def readable_text(line: bytes) -> str:
     return _ESCAPE.sub(_replace_lone, line.decode("utf-8", "replace"))
 
 
+def has_lone_surrogate(line: bytes) -> bool:
+    """Whether an escape in a line of JSON is one half of a surrogate pair, without the other."""
+    return any(map(_is_lone, _ESCAPE.finditer(line.decode("utf-8", "replace"))))
+
+
 def decoder() -> json.JSONDecoder:
     """A decoder of the standard library that makes of numbers what `read_json` makes of them."""
     return json.JSONDecoder(parse_constant=_as_null, parse_int=_integer, parse_float=_finite)
@@ -87,9 +92,12 @@ def _dump_slowly(value: object) -> str:
 
 
 def _replace_lone(match: re.Match[str]) -> str:
+    return "\ufffd" if _is_lone(match) else match[0]
+
+
+def _is_lone(match: re.Match[str]) -> bool:
     escape = match[0]
-    is_lone = len(escape) == _LONE_LENGTH and escape[2] in "dD"
-    return "\ufffd" if is_lone else escape
+    return len(escape) == _LONE_LENGTH and escape[2] in "dD"
 
 
 def _as_null(_: str) -> None:

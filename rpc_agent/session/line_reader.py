@@ -8,9 +8,9 @@ import re
 from dataclasses import dataclass
 
 from rpc_agent.conversation.json_values import JsonObject
-from rpc_agent.session.json_lines import NotJson, decoder, read_json, readable_text
+from rpc_agent.session.json_lines import NotJson, decoder, has_lone_surrogate, read_json, readable_text
 
-BOM = b"\xef\xbb\xbf"
+_BOM = b"\xef\xbb\xbf"
 _PADDING = b" \t\r\n\x00"
 _RECORD_START = re.compile(r'\{\s*"')
 # Whatever its first field: other programs sort them. Inside a string a quote has a backslash before it.
@@ -40,6 +40,8 @@ UNREADABLE = Problem("unreadableLine", "The line is not a complete JSON record; 
 TORN_TAIL = Problem("tornTail", "The last line is incomplete, as a kill leaves it; it was skipped.", True)
 NOT_A_RECORD = Problem("notAnEntry", "The line is JSON but not an entry of a session; it was skipped.", True)
 BAD_BYTES = Problem("invalidUtf8", "The line is not valid UTF-8; the stray bytes were replaced by U+FFFD.")
+LONE_SURROGATE = Problem("loneSurrogate", "The line holds one half of a surrogate pair; it was replaced by U+FFFD.")
+MARK = Problem("bom", "The line begins with a byte order mark; it was skipped.")
 
 
 def read_line(line: bytes, *, exact: bool = True) -> tuple[list[JsonObject], list[Problem]]:
@@ -49,14 +51,17 @@ def read_line(line: bytes, *, exact: bool = True) -> tuple[list[JsonObject], lis
     """
     if not line or line.isspace():
         return [], [BLANK]
+    if line.startswith(_BOM):
+        # At the front of a file, or where files were put one behind the other.
+        records, problems = read_line(line[len(_BOM) :], exact=exact)
+        return records, [MARK, *problems]
     try:
         value = read_json(line, exact=exact)
     except NotJson:
         return _read_damaged(line)
     if not _is_record(value):
         return [], [NOT_A_RECORD]
-    # Stray bytes are rare, and a valid text is recognised faster than it is parsed.
-    return [value], [] if line.isascii() or _is_utf8(line) else [BAD_BYTES]
+    return [value], _odd_text(line)
 
 
 def _read_damaged(line: bytes) -> tuple[list[JsonObject], list[Problem]]:
@@ -68,6 +73,14 @@ def _read_damaged(line: bytes) -> tuple[list[JsonObject], list[Problem]]:
         records, more = read_line(core)
         return records, problems + more
     return _salvage(readable_text(core))
+
+
+def _odd_text(line: bytes) -> list[Problem]:
+    """What no text can hold. It is rare, and a valid text is recognised faster than it is parsed."""
+    problems = [] if line.isascii() or _is_utf8(line) else [BAD_BYTES]
+    if (b"\\ud" in line or b"\\uD" in line) and has_lone_surrogate(line):
+        problems.append(LONE_SURROGATE)
+    return problems
 
 
 def _is_record(value: object) -> bool:
@@ -126,10 +139,12 @@ def _last_starts(text: str) -> int:
 
 def _stands_alone(value: object, text: str, end: int) -> bool:
     """Whether an object is a record and not a piece of a torn one: a piece is followed by , ] or } or lacks a time."""
-    if not isinstance(value, dict) or not _is_record(value) or not isinstance(value.get("timestamp"), str):
+    if not isinstance(value, dict) or not _is_record(value):
         return False
-    # Tool calls have an id too, but no parent. Entries of version 1 have neither.
-    if ("id" in value) != ("parentId" in value) and value["type"] != "session":
+    # Tool calls have an id too, but no parent. Entries of version 1 have neither, and blocks have no time.
+    is_linked = "id" in value and "parentId" in value
+    is_old = "id" not in value and "parentId" not in value
+    if not is_linked and not ((is_old or value["type"] == "session") and isinstance(value.get("timestamp"), str)):
         return False
     after = _skip_padding(text, end)
     return after == len(text) or text[after] == "{"

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 
 from rpc_agent.conversation.json_values import JsonObject, as_text
 from rpc_agent.errors import SessionUnreadable
-from rpc_agent.session.entries import SESSION_VERSION, read_entry
-from rpc_agent.session.line_reader import BOM, NOT_A_RECORD, TORN_TAIL, UNREADABLE, Problem, read_line
+from rpc_agent.session.entries import SESSION_VERSION, has_null_content, read_entry
+from rpc_agent.session.line_reader import NOT_A_RECORD, TORN_TAIL, UNREADABLE, Problem, read_line
 from rpc_agent.session.migrations import migrate, version_of
 from rpc_agent.session.tree import SessionTree
 from rpc_agent.session.warnings import SessionWarning, WarningList
@@ -55,6 +55,13 @@ class RecordReader:
         message = f"Entry {entry_id} stands in the file more than once; the last one counts."
         self.warnings.add("duplicateId", message, line)
 
+    def note_null_content(self, record: Record) -> None:
+        if has_null_content(record.raw):
+            self.warnings.add("nullContent", "The message has no content; it is read as an empty one.", record.line)
+
+    def note_extra_header(self, record: Record) -> None:
+        self.warnings.add("extraHeader", "A second session header was skipped.", record.line)
+
     def all_warnings(self) -> list[SessionWarning]:
         found = self.warnings.all()
         if self.has_crlf:
@@ -91,12 +98,13 @@ def read_session(data: bytes, *, draw_id: Callable[[], str]) -> LoadedSession:
         header, records = _migrated(header, records, draw_id)
     tree = SessionTree()
     add_records(tree, records, reader)
+    tree.note_broken_links()
     warnings = reader.all_warnings()
     return LoadedSession(header, tree, warnings, data.endswith(b"\n"), migrated)
 
 
 def read_records(data: bytes, reader: RecordReader) -> Iterator[Record]:
-    for line, ended in split_lines(data.removeprefix(BOM)):
+    for line, ended in split_lines(data):
         yield from reader.read(line, ended=ended)
 
 
@@ -129,13 +137,14 @@ def add_records(tree: SessionTree, records: list[Record], reader: RecordReader) 
     refused = False
     for record in records:
         if record.raw.get("type") == "session":
-            reader.warnings.add("extraHeader", "A second session header was skipped.", record.line)
+            reader.note_extra_header(record)
             continue
         entry = read_entry(record.raw)
         if entry is None:
             reader.refuse(record)
             refused = True
             continue
+        reader.note_null_content(record)
         if tree.has(entry.id):
             reader.note_duplicate(entry.id, record.line)
         # The reader has been to the end of the file by now: what it lost behind this entry was not its parent.

@@ -3,7 +3,8 @@
 Files of other programs hold missing parents, cycles and ids used twice; every question here ends all the same.
 """
 
-from collections.abc import Callable, Iterator
+import itertools
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -26,8 +27,11 @@ class OlderEntries(Protocol):
 
     def find(self, entry_id: str) -> Entry | None: ...
 
-    def last_id(self) -> str | None:
-        """The one that stands last in the file."""
+    def last_id(self, *, before: str) -> str | None:
+        """The one that stands last in the file, `before` itself left out."""
+
+    def first_of(self, entry_ids: Iterable[str]) -> str:
+        """The one of these that stands first in the file."""
 
     def parent_of(self, entry: Entry) -> str | None:
         """The id of the older entry that one of them hangs from after repairs."""
@@ -49,8 +53,13 @@ class SessionTree:
         self._orphans: dict[str, _Orphan] = {}
         self._name_entry: SessionInfoEntry | None = None
         self._leaf_id: str | None = None
+        self._may_have_cycles = False
+        self.additions = 0
+        """How often something was added, an id that was there included."""
         self._children: dict[str | None, list[str]] | None = None
-        """Made when somebody asks, for as long as nothing is added."""
+        self._order: list[str] | None = None
+        self._places: dict[str, int] = {}
+        """All three are made when somebody asks, for as long as nothing is added."""
         self.warnings = WarningList()
 
     def __len__(self) -> int:
@@ -75,17 +84,31 @@ class SessionTree:
 
         `after_loss`: something before it could not be read, so a missing parent was probably that.
         """
-        self._entries.pop(entry.id, None)
+        replaced = self._entries.pop(entry.id, None)
         self._orphans.pop(entry.id, None)
         if entry.parent_id is not None and entry.parent_id not in self._entries:
-            self._orphans[entry.id] = _Orphan(self._leaf_id, after_loss)
+            self._orphans[entry.id] = _Orphan(next(reversed(self._entries), None), after_loss)
+        # Without either, every link leads to an earlier line.
+        self._may_have_cycles = self._may_have_cycles or replaced is not None or entry.id in self._orphans
         self._entries[entry.id] = entry
         self._leaf_id = entry.id
-        self._children = None
+        self.additions += 1
+        self._children = self._order = None
         if isinstance(entry, LabelEntry):
             self._labels[entry.target_id] = entry
         elif isinstance(entry, SessionInfoEntry):
             self._name_entry = entry
+
+    def ids_behind(self, entry_id: str | None) -> list[str]:
+        """The ids that stand behind one in the file; all of them for None. Cheap again until something is added."""
+        if self._order is None:
+            self._order = list(self._entries)
+            self._places = {each: at for at, each in enumerate(self._order)}
+        return self._order if entry_id is None else self._order[self._places[entry_id] + 1 :]
+
+    def newest(self, additions: int) -> list[Entry]:
+        """What the last so many additions left, the newest first."""
+        return list(itertools.islice(reversed(self._entries.values()), additions))
 
     def has(self, entry_id: str) -> bool:
         return entry_id in self._entries
@@ -131,7 +154,8 @@ class SessionTree:
         at = leaf_id
         while at is not None:
             if at in walked:
-                self.warnings.add("cycle", f"Entry {at} is its own ancestor; the path begins there.")
+                trail = list(walked)
+                self._warn_about_cycle(trail[trail.index(at) :])
                 break
             entry = walked[at] = self.get(at)
             if is_enough and is_enough(entry):
@@ -139,6 +163,15 @@ class SessionTree:
             at = self.parent_of(entry)
             self._warn_about_parent(entry, at)
         return list(reversed(walked.values()))
+
+    def note_broken_links(self) -> None:
+        """Warn of every parent that is missing and of every cycle, on whatever branch; a walk there warns but once."""
+        for entry_id in self._orphans:
+            entry = self._entries[entry_id]
+            self._warn_about_parent(entry, self.parent_of(entry))
+        if self._may_have_cycles:
+            for ring in _rings({entry.id: self.parent_of(entry) for entry in self}):
+                self._warn_about_cycle(ring)
 
     def climb(self, leaf_id: str | None, is_it: Callable[[Entry], bool]) -> Entry | None:
         """The nearest entry from `leaf_id` upwards that `is_it` says yes to."""
@@ -154,17 +187,24 @@ class SessionTree:
         orphan = self._orphans.get(entry.id)
         if orphan is None or not (orphan.after_loss or (self._older and self._older.is_damaged())):
             return None
-        return self._older.last_id() if orphan.previous_id is None and self._older else orphan.previous_id
+        if orphan.previous_id is None and self._older:
+            return self._older.last_id(before=entry.id)
+        return orphan.previous_id
 
     def _warn_about_parent(self, entry: Entry, parent: str | None) -> None:
-        if parent == entry.parent_id:
-            return
-        if parent is not None:
-            message = f"The parent {entry.parent_id} of entry {entry.id} is lost; it was hung from {parent} instead."
-            self.warnings.add("bridgedParent", message)
-        else:
-            message = f"The parent {entry.parent_id} of entry {entry.id} is not in the file; the path begins here."
-            self.warnings.add("missingParent", message)
+        if parent != entry.parent_id:
+            self.warnings.add_missing_parent(entry.id, entry.parent_id, parent)
+
+    def _warn_about_cycle(self, ring: Sequence[str]) -> None:
+        self.warnings.add_cycle(self._first_of(ring))
+
+    def _first_of(self, entry_ids: Sequence[str]) -> str:
+        """The one that stands first in the file."""
+        older = [entry_id for entry_id in entry_ids if entry_id not in self._entries]
+        if older and self._older:
+            return self._older.first_of(older)
+        wanted = set(entry_ids)
+        return next(entry_id for entry_id in self._entries if entry_id in wanted)
 
     def children(self) -> dict[str | None, list[str]]:
         """Ids by parent id in file order, roots under None. Every entry is below exactly one root: an orphan is
@@ -193,8 +233,17 @@ def is_marker(entry: Entry) -> bool:
 
 def _without_cycles(links: dict[str, str | None]) -> list[tuple[str, str | None]]:
     """The links with one of each cycle cut, in the order given."""
+    # Cut at the first of the cycle in the file, so that nothing of it is out of reach.
+    rings = _rings(links)
+    order = {entry_id: at for at, entry_id in enumerate(links)} if rings else {}
+    cut = {min(ring, key=order.__getitem__) for ring in rings}
+    return [(entry_id, None if entry_id in cut else parent) for entry_id, parent in links.items()]
+
+
+def _rings(links: dict[str, str | None]) -> list[list[str]]:
+    """The members of each cycle."""
+    found: list[list[str]] = []
     rooted: set[str] = set()
-    cut: set[str] = set()
     for start in links:
         trail: dict[str, None] = {}
         at: str | None = start
@@ -202,8 +251,7 @@ def _without_cycles(links: dict[str, str | None]) -> list[tuple[str, str | None]
             trail[at] = None
             at = links.get(at)
         if at is not None and at in trail:
-            # Cut at the first of the cycle in the file, so that nothing of it is out of reach.
-            ring = set(list(trail)[list(trail).index(at) :])
-            cut.add(next(entry_id for entry_id in links if entry_id in ring))
+            members = list(trail)
+            found.append(members[members.index(at) :])
         rooted.update(trail)
-    return [(entry_id, None if entry_id in cut else parent) for entry_id, parent in links.items()]
+    return found

@@ -18,7 +18,7 @@ class SessionWarning:
         return {"kind": self.kind, **place, "message": self.message}
 
 
-_MOST_OF_A_KIND = 100
+MOST_OF_A_KIND = 100
 # A file of a million blank lines must not become a million warnings in one answer.
 
 
@@ -34,8 +34,24 @@ class WarningList:
         if warning in self._found:
             return
         self._counts[kind] = self._counts.get(kind, 0) + 1
-        if self._counts[kind] <= _MOST_OF_A_KIND:
+        if self._counts[kind] <= MOST_OF_A_KIND:
             self._found[warning] = None
+
+    def add_missing_parent(self, entry_id: str, parent_id: str | None, instead: str | None) -> None:
+        """`parent_id` is not in the file: the entry hangs from `instead`, or is a root."""
+        missing = f"The parent {parent_id} of entry {entry_id}" if parent_id else f"The parent of entry {entry_id}"
+        if instead is not None:
+            self.add("bridgedParent", f"{missing} is lost; it was hung from {instead} instead.")
+        else:
+            self.add("missingParent", f"{missing} is not in the file; the path begins here.")
+
+    def add_cycle(self, entry_id: str) -> None:
+        """`entry_id` is the one of its cycle that stands first in the file."""
+        self.add("cycle", f"Entry {entry_id} is its own ancestor; a path that leads there begins there.")
+
+    def add_uncounted(self, kind: str, count: int) -> None:
+        """So many more of a kind that has as many as a person would read."""
+        self._counts[kind] = self._counts.get(kind, 0) + count
 
     def extend(self, warnings: "list[SessionWarning]") -> None:
         for warning in warnings:
@@ -43,8 +59,8 @@ class WarningList:
 
     def all(self) -> list[SessionWarning]:
         """The warnings, and for each kind with too many of them how many there were."""
-        return [*self._found, *(self._rest(kind) for kind, n in self._counts.items() if n > _MOST_OF_A_KIND)]
+        return [*self._found, *(self._rest(kind) for kind, n in self._counts.items() if n > MOST_OF_A_KIND)]
 
     def _rest(self, kind: str) -> SessionWarning:
-        left_out = self._counts[kind] - _MOST_OF_A_KIND
+        left_out = self._counts[kind] - MOST_OF_A_KIND
         return SessionWarning(kind, f"{left_out} more of these were found and are not listed.")

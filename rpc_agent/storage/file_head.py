@@ -11,11 +11,11 @@ from typing import BinaryIO
 
 from rpc_agent.conversation.json_values import JsonObject
 from rpc_agent.errors import EntryNotFound
-from rpc_agent.session.entries import Entry, LabelEntry, SessionInfoEntry, read_entry
-from rpc_agent.session.line_reader import BOM, read_line
+from rpc_agent.session.entries import Entry, LabelEntry, SessionInfoEntry, entry_links, read_entry
+from rpc_agent.session.line_reader import read_line
 from rpc_agent.session.replay import RecordReader
 from rpc_agent.session.warnings import SessionWarning
-from rpc_agent.storage.entry_index import UNKNOWN, EntryIndex
+from rpc_agent.storage.entry_index import DEAD, UNKNOWN, EntryIndex
 from rpc_agent.storage.session_file import storage_errors
 
 _STEP_BYTES = 64 * 1024
@@ -33,14 +33,17 @@ class FileHead:
         self._working = threading.RLock()
         self._scanner: BinaryIO | None = None
         self._lines: BinaryIO | None = None
+        self._joined: dict[tuple[int, bool], list[JsonObject]] = {}
+        """The last line with several records in it, taken apart: that is too slow to be done for each of them."""
         self._reader = RecordReader(exact=False)
         self._orphans: dict[int, tuple[str, int]] = {}
         """By position: the parent that was not there, and the entry before it in the file if something was lost."""
-        self._last = UNKNOWN
+        self._has_header = False
         self.index = EntryIndex(self.id_at)
         self.strays: dict[str, list[int]] = {}
         """Positions by the id of their parent, where that is not in here; it may stand behind, in the tail."""
-        self._superseded: set[int] | None = None
+        self.behind: dict[int, str] = {}
+        """The parent of an entry that hangs from one of the tail, by position."""
         self.labels: dict[str, LabelEntry] = {}
         self.name_entry: SessionInfoEntry | None = None
         self.is_complete = False
@@ -94,29 +97,39 @@ class FileHead:
         position = self.index.find(entry_id)
         return None if position is None else self.entry_at(position)
 
-    def last_id(self) -> str | None:
+    def last_id(self, *, before: str) -> str | None:
         self.complete()
-        return self.id_at(len(self.index) - 1) if len(self.index) else None
+        at = len(self.index) - 1
+        if at >= 0 and self.id_at(at) == before:
+            at = self._before(at)
+        return self.id_at(at) if at >= 0 else None
 
     def parent_of(self, entry: Entry) -> str | None:
         self.complete()
         position = self.index.find(entry.id)
         parent = UNKNOWN if position is None else self.index.parents[position]
-        return self.id_at(parent) if parent >= 0 else None
+        return self.id_at(parent) if parent >= 0 else self.behind.get(position or 0)
 
     def is_damaged(self) -> bool:
         self.complete()
         return self._reader.lost
 
+    def first_of(self, entry_ids: Iterable[str]) -> str:
+        self.complete()
+        return min(entry_ids, key=lambda entry_id: self.index.find(entry_id) or 0)
+
     def size(self) -> int:
-        """How many entries there are."""
+        """How many positions there are; those of entries that came again count nothing."""
         self.complete()
         return len(self.index)
 
     # By position.
 
     def id_at(self, position: int) -> str:
-        return str(self._raw_at(position)["id"])
+        links = entry_links(self._raw_at(position))
+        if links is None:
+            raise EntryNotFound(f"#{position}")
+        return links[0]
 
     def entry_at(self, position: int) -> Entry:
         entry = read_entry(self._raw_at(position, exact=True))
@@ -124,16 +137,8 @@ class FileHead:
             raise EntryNotFound(f"#{position}")
         return entry
 
-    def superseded(self, tail: Iterable[Entry]) -> set[int]:
-        """The positions of ids that come again in the tail and count there; looked for once, and each is reported."""
-        self.complete()
-        if self._superseded is None:
-            self._superseded = set()
-            for entry in tail:
-                if (position := self.index.find(entry.id)) is not None:
-                    self._superseded.add(position)
-                    self._reader.note_duplicate(entry.id, None)
-        return self._superseded
+    def note_duplicate(self, entry_id: str, line: int | None = None) -> None:
+        self._reader.note_duplicate(entry_id, line)
 
     def position_of(self, entry_id: str) -> int | None:
         self.complete()
@@ -161,15 +166,17 @@ class FileHead:
             if self._lines is None:
                 self._lines = open(self._path, "rb")  # noqa: SIM115 - kept open until close()
             offset = self.index.offsets[position]
-            self._lines.seek(offset >> _RECORD_BITS)
-            line = self._lines.readline().rstrip(b"\r\n")
-        return read_line(line, exact=exact)[0][offset & _RECORD_MASK]
+            line_at, number = offset >> _RECORD_BITS, offset & _RECORD_MASK
+            if (records := self._joined.get((line_at, exact))) is None:
+                self._lines.seek(line_at)
+                records = read_line(self._lines.readline().rstrip(b"\r\n"), exact=exact)[0]
+                if len(records) > 1:
+                    self._joined = {(line_at, exact): records}
+        return records[number]
 
     def _index_lines(self, budget: int) -> None:
         if self._scanner is None:
             self._scanner = open(self._path, "rb", buffering=_STEP_BYTES)  # noqa: SIM115 - kept open between steps
-            self._at = len(BOM) if self._scanner.read(len(BOM)) == BOM else 0
-            self._scanner.seek(self._at)
         stop = min(self._at + budget, self._end)
         while self._at < stop:
             line = self._scanner.readline()
@@ -184,20 +191,31 @@ class FileHead:
         for number, record in enumerate(self._reader.read(line.removesuffix(b"\n"))):
             raw = record.raw
             if raw["type"] == "session":
+                if self._has_header:
+                    self._reader.note_extra_header(record)
+                self._has_header = True
                 continue
-            entry_id, parent_id = raw.get("id"), raw.get("parentId")
-            if not isinstance(entry_id, str) or not entry_id or not isinstance(parent_id, str | None):
+            links = entry_links(raw)
+            if links is None:
                 self._reader.refuse(record)
                 continue
-            known = len(self.index)
-            position = self.index.add(entry_id, parent_id, self._at << _RECORD_BITS | min(number, _RECORD_MASK))
-            if position < known:
-                self._reader.note_duplicate(entry_id, record.line)
-            self._orphans.pop(position, None)
+            self._reader.note_null_content(record)
+            entry_id, parent_id = links
+            position = len(self.index)
+            before = self.index.add(entry_id, parent_id, self._at << _RECORD_BITS | min(number, _RECORD_MASK))
+            if before is not None:
+                self.note_duplicate(entry_id, record.line)
+                self._orphans.pop(before, None)
             if parent_id is not None and self.index.parents[position] == UNKNOWN:
-                self._orphans[position] = (parent_id, self._last if self._reader.lost else UNKNOWN)
-            self._last = position
+                self._orphans[position] = (parent_id, self._before(position) if self._reader.lost else UNKNOWN)
             self._note_names(raw)
+
+    def _before(self, position: int) -> int:
+        """The nearest earlier entry; ROOT where there is none."""
+        before = position - 1
+        while before >= 0 and self.index.parents[before] == DEAD:
+            before -= 1
+        return before
 
     def _note_names(self, raw: JsonObject) -> None:
         if raw["type"] not in ("label", "session_info"):
@@ -223,7 +241,7 @@ class FileHead:
             self._scanner.close()
             self._scanner = None
         # Here, where it costs nobody anything: the first question would have to wait for it.
-        self.index.cut_cycles()
+        self.index.settle()
         self.index.child_counts()
         self.is_complete = True
 

@@ -7,12 +7,11 @@ from pathlib import Path
 from rpc_agent.conversation.json_values import JsonObject
 from rpc_agent.session.context_reach import ContextReach
 from rpc_agent.session.entries import Entry, read_entry
-from rpc_agent.session.line_reader import BOM, read_line
+from rpc_agent.session.line_reader import read_line
 from rpc_agent.session.replay import Record, RecordReader, split_lines
 
 _FIRST_BLOCK = 256 * 1024
-_TAIL_LIMIT = 32 * 1024 * 1024
-# Further back than this an index (a fiftieth of the size) is cheaper than keeping everything read.
+_LONGEST_BLOCK = 8 * 1024 * 1024
 
 
 @dataclass(slots=True)
@@ -24,17 +23,18 @@ class Tail:
     reader: RecordReader
 
 
-def read_tail(path: Path, size: int) -> Tail:
-    """The end of a file. `start` is the beginning of a line; 0 when the branch goes back to the front."""
+def read_tail(path: Path, size: int, *, limit: int) -> Tail:
+    """The end of a file. `start` is the beginning of a line; 0 when the branch goes back to the front.
+
+    Gives up looking for the beginning of the context after `limit` bytes.
+    """
     search = _Search()
     blocks: list[bytes] = []
     start = size
-    for start, block in _blocks_backwards(path, size):
+    for start, block in _blocks_backwards(path, size, min(_FIRST_BLOCK, limit // 16)):
         blocks.append(block)
-        if search.feed(block) or size - start > _TAIL_LIMIT:
+        if search.feed(block) or size - start > limit:
             break
-    if blocks and start == 0:
-        blocks[-1] = blocks[-1].removeprefix(BOM)
     reader = RecordReader()
     lines = (line for block in reversed(blocks) for line in split_lines(block))
     records = [record for line, ended in lines for record in reader.read(line, ended=ended)]
@@ -77,16 +77,16 @@ class _Search:
         return self._has_leaf
 
 
-def _blocks_backwards(path: Path, size: int) -> Iterator[tuple[int, bytes]]:
+def _blocks_backwards(path: Path, size: int, block_size: int) -> Iterator[tuple[int, bytes]]:
     """(offset, bytes) of pieces that begin at a line, from the last to the first, growing as they go."""
     with open(path, "rb") as file:
-        end, block_size = size, _FIRST_BLOCK
+        end = size
         while end > 0:
             start = _line_start(path, max(0, end - block_size))
             start = start if start < end else _line_start_before(path, end)
             file.seek(start)
             yield start, file.read(end - start)
-            end, block_size = start, min(block_size * 2, _TAIL_LIMIT // 4)
+            end, block_size = start, min(block_size * 2, _LONGEST_BLOCK)
 
 
 def _line_start(path: Path, at: int) -> int:

@@ -6,6 +6,7 @@ from anyio.lowlevel import checkpoint
 
 from rpc_agent.session.entries import Entry
 from rpc_agent.storage.session_store import SessionStore
+from rpc_agent.storage.tree_links import Place
 from rpc_agent.storage.tree_pages import EntryPage, TreeNode, TreePage
 
 _AT_ONCE = 64
@@ -55,10 +56,10 @@ async def tree_page(
         await checkpoint()
 
 
-async def _below(store: SessionStore, root_id: str | None, depth: int | None) -> set[str]:
-    inside: set[str] = set()
-    for entry_id in store.pages.below(root_id, depth):
-        inside.add(entry_id)
+async def _below(store: SessionStore, root_id: str | None, depth: int | None) -> set[Place]:
+    inside: set[Place] = set()
+    for place in store.pages.below(root_id, depth):
+        inside.add(place)
         if len(inside) % _AT_ONCE == 0:
             await checkpoint()
     return inside

@@ -14,10 +14,10 @@ from typing import Any
 from rpc_agent.conversation.blocks import blocks_text, read_blocks
 from rpc_agent.conversation.json_values import JsonObject, as_object, as_text
 from rpc_agent.errors import InvalidValue, SessionNotFound, SessionUnreadable
-from rpc_agent.session.line_reader import BOM, read_line
-from rpc_agent.session.replay import is_header
+from rpc_agent.session.line_reader import read_line
+from rpc_agent.storage.file_header import first_records, header_in
 from rpc_agent.storage.paths import SUFFIX, folder_name, id_in_name
-from rpc_agent.storage.session_file import lock_session, storage_errors
+from rpc_agent.storage.session_file import lock_session, originals_of, storage_errors
 
 DEFAULT_PAGE = 100
 _FIRST_MESSAGE_CHARACTERS = 200
@@ -112,11 +112,12 @@ class SessionDirectory:
             if not resolved.is_file():
                 raise SessionNotFound(f"There is no session file {path}.", path=str(path))
             with open(resolved, "rb") as file:
-                header = _header_in(file.readline())
+                header = header_in(first_records(file, _SCAN_LIMIT))
                 if header is None:
                     raise SessionUnreadable(f"{path} has no session header, so it was not deleted.", path=str(path))
             with lock_session(resolved):
-                resolved.unlink()
+                for each in (*originals_of(resolved), resolved):
+                    each.unlink()
         return as_text(header.get("id"))
 
     def _find_by_header(self, id_prefix: str) -> dict[str, Path]:
@@ -134,7 +135,8 @@ class SessionDirectory:
                     continue
                 try:
                     status = entry.stat()
-                except FileNotFoundError:
+                except OSError:
+                    # Gone meanwhile, or a link in a circle: one odd name must not take all the others away.
                     continue
                 if stat.S_ISREG(status.st_mode):
                     yield (status.st_mtime_ns, entry.path), Path(entry.path), status
@@ -149,7 +151,8 @@ class SessionDirectory:
 
 
 def _folders(root: Path) -> list[Path]:
-    return [root, *(Path(entry.path) for entry in _scan(root) if entry.is_dir())]
+    # Path.is_dir, unlike an entry's, says no to a link in a circle.
+    return [root, *(place for entry in _scan(root) if (place := Path(entry.path)).is_dir())]
 
 
 def _scan(folder: Path) -> list["os.DirEntry[str]"]:
@@ -163,11 +166,14 @@ def _scan(folder: Path) -> list["os.DirEntry[str]"]:
 def _read_summary(path: Path, status: os.stat_result) -> SessionSummary | None:
     try:
         with open(path, "rb") as file:
-            header = _header_in(file.readline())
+            records = first_records(file, _SCAN_LIMIT)
+            header = header_in(records)
             if header is None:
                 return None
             content = _Content()
-            while file.tell() < _SCAN_LIMIT and (line := file.readline()):
+            for raw in records[1:]:
+                content.take_record(raw)
+            while file.tell() < _SCAN_LIMIT and (line := file.readline(_SCAN_LIMIT)):
                 content.take(line)
     except OSError:
         # One file that cannot be read must not hide the others.
@@ -203,9 +209,9 @@ class _Content:
         if not is_message and b"session_info" not in line and b"message" not in line:
             return
         for raw in read_line(line.rstrip(b"\r\n"), exact=False)[0]:
-            self._take_record(raw)
+            self.take_record(raw)
 
-    def _take_record(self, raw: JsonObject) -> None:
+    def take_record(self, raw: JsonObject) -> None:
         if raw["type"] == "session_info":
             self.name = as_text(raw.get("name")).strip() or None
         elif raw["type"] == "message":
@@ -218,11 +224,6 @@ class _Content:
 def _opening(content: Any) -> str:
     text = content if isinstance(content, str) else blocks_text(read_blocks(content))
     return " ".join(text[: 2 * _FIRST_MESSAGE_CHARACTERS].split())[:_FIRST_MESSAGE_CHARACTERS]
-
-
-def _header_in(line: bytes) -> JsonObject | None:
-    records, _ = read_line(line.removeprefix(BOM).rstrip(b"\r\n"))
-    return records[0] if records and is_header(records[0]) else None
 
 
 def _matches(summary: SessionSummary, cwd: str | None, query: str) -> bool:

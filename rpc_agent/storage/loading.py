@@ -10,17 +10,21 @@ from rpc_agent.conversation.json_values import JsonObject
 from rpc_agent.errors import SessionUnreadable
 from rpc_agent.session.entries import SESSION_VERSION
 from rpc_agent.session.json_lines import write_json
-from rpc_agent.session.line_reader import BOM, read_line
 from rpc_agent.session.migrations import version_of
-from rpc_agent.session.replay import add_records, is_header, read_session
+from rpc_agent.session.replay import LoadedSession, add_records, is_header, read_session
 from rpc_agent.session.tree import SessionTree
 from rpc_agent.session.warnings import SessionWarning
 from rpc_agent.storage.file_head import FileHead
+from rpc_agent.storage.file_header import first_records, header_in
 from rpc_agent.storage.file_tail import read_tail
-from rpc_agent.storage.session_file import read_range, replace_file, storage_errors
+from rpc_agent.storage.session_file import keep_original, read_range, replace_file, storage_errors
 
 WHOLE_FILE_LIMIT = 2 * 1024 * 1024
 """Bytes. Up to here reading everything takes no longer than a blink, and all questions are answered from memory."""
+_TAIL_SHARE = 16
+# Times the limit above: 32 MiB. Further back an index (a fiftieth of the size) is cheaper than keeping everything read.
+_NOTHING_LOST = {"blankLine", "crlf", "bom", "joinedLine", "nullContent"}
+"""Kinds of warnings about lines whose every record comes out as it was."""
 
 
 @dataclass(slots=True)
@@ -49,7 +53,7 @@ def load(path: Path, *, draw_id: Callable[[], str], may_write: bool, whole_limit
         if size > whole_limit:
             header = _first_header(path, size)
             if header is not None and version_of(header) >= SESSION_VERSION:
-                return _load_tail(path, header, size)
+                return _load_tail(path, header, size, limit=_TAIL_SHARE * whole_limit)
         return _load_whole(path, size, draw_id=draw_id, may_write=may_write)
 
 
@@ -61,14 +65,24 @@ def session_bytes(header: JsonObject, tree: SessionTree) -> bytes:
 def _load_whole(path: Path, size: int, *, draw_id: Callable[[], str], may_write: bool) -> Loaded:
     found = read_session(read_range(path, 0, size), draw_id=draw_id)
     if found.migrated and may_write:
-        data = session_bytes(found.header, found.tree)
-        replace_file(path, data)
-        size = len(data)
+        size = _write_migrated(path, found)
     return Loaded(found.header, found.tree, size, warnings=found.warnings)
 
 
-def _load_tail(path: Path, header: JsonObject, size: int) -> Loaded:
-    tail = read_tail(path, size)
+def _write_migrated(path: Path, found: LoadedSession) -> int:
+    """Put the migrated session in the file's place; returns its size. Where that loses a byte of anything, the
+    original is kept beside it, and a warning says so."""
+    data = session_bytes(found.header, found.tree)
+    if {warning.kind for warning in found.warnings} - _NOTHING_LOST:
+        kept = keep_original(path)
+        message = f"Not all of the old file could be read; it was kept as {kept.name}, and what could be read migrated."
+        found.warnings.append(SessionWarning("originalKept", message))
+    replace_file(path, data)
+    return len(data)
+
+
+def _load_tail(path: Path, header: JsonObject, size: int, *, limit: int) -> Loaded:
+    tail = read_tail(path, size, limit=limit)
     head = FileHead(path, tail.start) if tail.start > 0 else None
     tree = SessionTree(head)
     records = tail.records
@@ -78,6 +92,8 @@ def _load_tail(path: Path, header: JsonObject, size: int) -> Loaded:
     if head is not None and not len(tree):
         # Nothing in the tail is an entry (a hole of many megabytes, say): the front has all there is.
         return _load_whole(path, size, draw_id=_no_id, may_write=False)
+    if head is None:
+        tree.note_broken_links()
     warnings = tail.reader.all_warnings()
     if head is not None:
         # Lines are counted from the front, and the front was not read.
@@ -86,16 +102,12 @@ def _load_tail(path: Path, header: JsonObject, size: int) -> Loaded:
 
 
 def _first_header(path: Path, size: int) -> JsonObject | None:
-    """The header if the first line that holds anything is one. Raises SessionUnreadable when it is something else."""
+    """The header if the first line that holds anything is one. Raises SessionUnreadable when there is no such line."""
     with open(path, "rb") as file:
-        at = 0
-        while at < size:
-            line = file.readline()
-            at += len(line)
-            records, _ = read_line(line.removeprefix(BOM).rstrip(b"\r\n"), exact=True)
-            if records:
-                return records[0] if is_header(records[0]) else None
-    raise SessionUnreadable("No line of the file can be read as part of a session. It was left as it is.")
+        records = first_records(file, size)
+    if not records:
+        raise SessionUnreadable("No line of the file can be read as part of a session. It was left as it is.")
+    return header_in(records)
 
 
 def _no_id() -> str:

@@ -6,6 +6,7 @@ is cut back to what it was, so that a reader never meets half a line of ours aft
 
 import contextlib
 import errno
+import itertools
 import os
 import sys
 import threading
@@ -20,6 +21,7 @@ _CLOSE_ON_EXEC = getattr(os, "O_CLOEXEC", 0)
 _OPEN = os.O_RDWR | os.O_APPEND | _BINARY | _CLOSE_ON_EXEC
 _OWNER_ONLY_FILE = 0o600
 _OWNER_ONLY_FOLDER = 0o700
+_KEPT = ".before-migration-"
 
 
 class SessionFile:
@@ -194,17 +196,54 @@ def replace_file(path: Path, data: bytes) -> None:
     beside = path.with_name(f"{path.name}.{os.getpid()}.new")
     with storage_errors(path):
         try:
-            descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _BINARY, _OWNER_ONLY_FILE)
-            with os.fdopen(descriptor, "wb") as file:
-                file.write(data)
-                file.flush()
-                os.fsync(file.fileno())
+            _write_new(beside, data)
             os.replace(beside, path)
         except BaseException:
             with contextlib.suppress(OSError):
                 beside.unlink()
             raise
         sync_folder(path.parent)
+
+
+def keep_original(path: Path) -> Path:
+    """Keep what a file holds now under a name beside it, which is given back. Lists do not show it."""
+    with storage_errors(path):
+        for number in itertools.count(1):
+            kept = path.with_name(f"{path.name}{_KEPT}{number}")
+            try:
+                _link_or_copy(path, kept)
+            except FileExistsError:
+                # The one that a kill left here between this and the replacement serves as well.
+                if not kept.samefile(path):
+                    continue
+            sync_folder(path.parent)
+            return kept
+    raise AssertionError("the count of names has no end")
+
+
+def originals_of(path: Path) -> list[Path]:
+    """What `keep_original` kept of a file."""
+    beside = (entry.name for entry in os.scandir(path.parent) if entry.name.startswith(path.name + _KEPT))
+    return [path.with_name(name) for name in sorted(beside)]
+
+
+def _link_or_copy(path: Path, kept: Path) -> None:
+    try:
+        os.link(path, kept)
+    except FileExistsError:
+        raise
+    except OSError:
+        # Not every file system has links.
+        _write_new(kept, path.read_bytes())
+
+
+def _write_new(path: Path, data: bytes) -> None:
+    """A file that was not there, whole and on the disk."""
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _BINARY, _OWNER_ONLY_FILE)
+    with os.fdopen(descriptor, "wb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
 
 
 def sync_folder(folder: Path) -> None:

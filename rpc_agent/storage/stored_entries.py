@@ -14,6 +14,7 @@ from rpc_agent.session.names import snapshot_name
 from rpc_agent.session.tree import SessionTree, is_marker
 from rpc_agent.session.warnings import SessionWarning, WarningList
 from rpc_agent.storage.file_head import FileHead
+from rpc_agent.storage.tree_links import TreeLinks
 from rpc_agent.storage.tree_pages import EntryPage, TreePage, TreePages
 
 
@@ -23,6 +24,7 @@ class StoredEntries:
     def __init__(self, tree: SessionTree, head: FileHead | None) -> None:
         self._tree = tree
         self._head = head
+        self._links = TreeLinks(tree, head)
         self._leaf_id = tree.leaf_id
         self._warnings = WarningList()
 
@@ -35,9 +37,9 @@ class StoredEntries:
     def warnings(self) -> list[SessionWarning]:
         """Every damage found so far, once. More may come while the front of a large file is indexed."""
         found = WarningList()
-        if self._head and self._head.is_complete:
-            self._head.superseded(self._tree)
+        links = self._links.warnings
         found.extend(self._head.warnings if self._head else [])
+        found.extend(links)
         found.extend(self._warnings.all())
         found.extend(self._tree.warnings.all())
         return found.all()
@@ -74,6 +76,10 @@ class StoredEntries:
     def get(self, entry_id: str) -> Entry:
         """Raises EntryNotFound."""
         return self._tree.get(entry_id)
+
+    def parent_of(self, entry: Entry) -> str | None:
+        """The id of the entry this one hangs from after repairs; None for a root."""
+        return self._tree.parent_of(entry)
 
     def label(self, entry_id: str) -> str | None:
         return self.label_with_time(entry_id)[0]
@@ -120,6 +126,7 @@ class StoredEntries:
                 near.add(at)
                 at = self._tree.parent_of(self._tree.get(at))
             elif head is not None:
+                self._links.settle()
                 # The front may lead back into the tail, in files whose children stand before their parents.
                 marks = marks or bytearray(head.size())
                 top = head.mark_path(at, marks)
@@ -161,8 +168,8 @@ class StoredEntries:
     def entry_count(self) -> int:
         if self._head is None:
             return len(self._tree)
-        repeated = self._head.superseded(self._tree)
-        return len(self._head.index) - len(repeated) + len(self._tree)
+        self._links.settle()
+        return len(self._head.index) - self._head.index.dead_count + len(self._tree)
 
     def _reach(self) -> Callable[[Entry], bool]:
         """Says where the context of a branch begins, without reading a large file's front for nothing."""
@@ -171,14 +178,21 @@ class StoredEntries:
         def is_enough(entry: Entry) -> bool:
             if reach(entry):
                 return True
-            crosses = self._tree.has(entry.id) and entry.parent_id is not None and not self._tree.has(entry.parent_id)
-            if not crosses or reach.first_kept_id is None or self._head is None or entry.parent_id is None:
+            if self._head is None or reach.first_kept_id is None or not self._tree.has(entry.id):
                 return False
-            return reach.has_own_tail or not self._head.is_on_path(reach.first_kept_id, entry.parent_id)
+            if entry.parent_id is None or self._tree.has(entry.parent_id):
+                return False
+            if reach.has_own_tail:
+                return True
+            # Where damage took the parent, what stands in for it may be in either part.
+            parent_id = self._tree.parent_of(entry)
+            if parent_id is None or self._tree.has(parent_id):
+                return False
+            return not self._on_path_to(parent_id)(reach.first_kept_id)
 
         return is_enough
 
     @property
     def pages(self) -> TreePages:
         """Questions about entries and tree, as they are at this moment."""
-        return TreePages(self._tree, self._head, self._leaf_id)
+        return TreePages(self._tree, self._head, self._links, self._leaf_id)

@@ -1,13 +1,13 @@
 """Pages of a session's entries and of its tree, for sessions of any size. Reads only, and never recurses."""
 
 import itertools
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass
 
-from rpc_agent.errors import EntryNotFound
-from rpc_agent.session.entries import Entry, LabelEntry
+from rpc_agent.session.entries import Entry
 from rpc_agent.session.tree import SessionTree
 from rpc_agent.storage.file_head import FileHead
+from rpc_agent.storage.tree_links import Place, TreeLinks
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,136 +42,78 @@ class TreePage:
 class TreePages:
     """Questions about the entries of a head (None if everything is in memory) and of the tree behind it."""
 
-    def __init__(self, tree: SessionTree, head: FileHead | None, leaf_id: str | None) -> None:
+    def __init__(self, tree: SessionTree, head: FileHead | None, links: TreeLinks, leaf_id: str | None) -> None:
         self._tree = tree
         self._head = head
+        self._links = links
         self._leaf_id = leaf_id
 
     def entries(self, since: str | None, limit: int | None) -> EntryPage:
-        found, cursor = _page(self._after(since), limit)
-        return EntryPage(found, self._leaf_id, cursor)
+        found, cursor = self._page(self._behind(since), limit)
+        return EntryPage([self._links.entry_at(place) for place in found], self._leaf_id, cursor)
 
     def nodes(self, *, root_id: str | None, depth: int | None, cursor: str | None, limit: int | None) -> TreePage:
         inside = None if root_id is None and depth is None else set(self.below(root_id, depth))
         return self.nodes_inside(inside, cursor, limit)
 
-    def nodes_inside(self, inside: Container[str] | None, cursor: str | None, limit: int | None) -> TreePage:
-        """Those with an id in `inside`; None: all."""
-        wanted = self._after(cursor)
+    def nodes_inside(self, inside: Container[Place] | None, cursor: str | None, limit: int | None) -> TreePage:
+        """Those at one of these places; None: all."""
+        wanted = self._behind(cursor)
         if inside is not None:
-            wanted = (entry for entry in wanted if entry.id in inside)
-        found, next_cursor = _page(wanted, limit)
-        return TreePage([self._node(entry) for entry in found], self._leaf_id, next_cursor)
+            wanted = (place for place in wanted if place in inside)
+        found, next_cursor = self._page(wanted, limit)
+        return TreePage([self.node(place) for place in found], self._leaf_id, next_cursor)
+
+    def node(self, place: Place) -> TreeNode:
+        entry = self._links.entry_at(place)
+        label, label_timestamp = self.label(entry.id)
+        return TreeNode(entry, self._tree.parent_of(entry), self._links.child_count(place), label, label_timestamp)
 
     def label(self, entry_id: str) -> tuple[str | None, str | None]:
         """Label and its timestamp, both None when there is none."""
-        entry = self._label_entry(entry_id)
+        entry = self._tree.label_entry(entry_id) or (self._head.labels.get(entry_id) if self._head else None)
         return (entry.label, entry.timestamp) if entry is not None and entry.label is not None else (None, None)
 
+    def entry_at(self, place: Place) -> Entry:
+        return self._links.entry_at(place)
+
     def children(self, entry_id: str | None) -> list[str]:
-        if entry_id is not None:
-            self._tree.get(entry_id)
-        return self._head_children(entry_id) + self._tree.children().get(entry_id, [])
-
-    def _node(self, entry: Entry) -> TreeNode:
-        label, label_timestamp = self.label(entry.id)
-        count = self._head_child_count(entry.id) + len(self._tree.children().get(entry.id, ()))
-        return TreeNode(entry, self._tree.parent_of(entry), count, label, label_timestamp)
-
-    def _label_entry(self, entry_id: str) -> LabelEntry | None:
-        return self._tree.label_entry(entry_id) or (self._head.labels.get(entry_id) if self._head else None)
-
-    def _after(self, entry_id: str | None) -> Iterator[Entry]:
-        """The entries behind one, in file order; all of them for None."""
+        """Ids in file order; the roots for None. Raises EntryNotFound."""
         if entry_id is None:
-            return itertools.chain(self._head_entries(0), self._tree)
-        if self._tree.has(entry_id):
-            return _behind(entry_id, iter(self._tree))
-        position = self._head.position_of(entry_id) if self._head else None
-        if position is None:
-            raise EntryNotFound(entry_id)
-        return itertools.chain(self._head_entries(position + 1), self._tree)
+            found = self._links.roots()
+        else:
+            place = self._links.place_of(entry_id)
+            found = self._links.children_of([place]).get(place, [])
+        return [self._links.id_at(place) for place in found]
 
-    def _head_entries(self, start: int) -> Iterator[Entry]:
-        if self._head is None:
-            return
-        self._head.complete()
-        for position in range(start, len(self._head.index)):
-            entry = self._head.entry_at(position)
-            # An id that comes again in the tail counts there.
-            if not self._tree.has(entry.id):
-                yield entry
+    def tops(self, root_id: str | None) -> list[Place]:
+        """Where the tree below `root_id` begins: there, or at all roots for None. Raises EntryNotFound."""
+        return self._links.roots() if root_id is None else [self._links.place_of(root_id)]
 
-    def below(self, root_id: str | None, depth: int | None) -> Iterator[str]:
-        """The ids of `root_id` (all roots for None) and of what is at most `depth` levels below it."""
-        level = self.children(None) if root_id is None else [self._tree.get(root_id).id]
-        seen: set[str] = set(level)
+    def children_of(self, places: Sequence[Place]) -> dict[Place, list[Place]]:
+        """What hangs from each, in file order; those without children are left out."""
+        return self._links.children_of(places)
+
+    def below(self, root_id: str | None, depth: int | None) -> Iterator[Place]:
+        """`root_id` (all roots for None) and what is at most `depth` levels below it."""
+        level = self.tops(root_id)
+        seen = set(level)
         yield from level
         levels = 0
         while level and (depth is None or levels < depth):
-            next_level: list[str] = []
-            for entry_id in level:
-                new = [child for child in self.children(entry_id) if child not in seen]
-                seen.update(new)
-                next_level += new
-                yield from new
-            level, levels = next_level, levels + 1
+            found = self._links.children_of(level)
+            level = [child for place in level for child in found.get(place, ()) if child not in seen]
+            seen.update(level)
+            yield from level
+            levels += 1
 
-    def _head_children(self, entry_id: str | None) -> list[str]:
-        if self._head is None:
-            return []
-        self._head.complete()
-        index = self._head.index
-        if entry_id is None:
-            positions = index.roots()
-        else:
-            position = self._head.position_of(entry_id)
-            positions = [] if position is None else index.children(position)
-        # The parent of a stray may stand in the tail; then it hangs there, whatever the front made of it.
-        placed = {parent: at for parent, at in self._head.strays.items() if self._tree.has(parent)}
-        repeated = self._head.superseded(self._tree)
-        if placed:
-            elsewhere = {at for parent, each in placed.items() if parent != entry_id for at in each}
-            here = placed.get(entry_id, []) if entry_id is not None else []
-            cuts = self._cuts_across(self._head, placed)
-            found = {*positions, *here} - elsewhere
-            positions = sorted(found | cuts if entry_id is None else found - cuts)
-        return [self._head.id_at(at) for at in positions if at not in repeated]
+    def _behind(self, entry_id: str | None) -> Iterator[Place]:
+        """What stands behind an entry, in file order; everything for None. Raises EntryNotFound."""
+        return self._links.behind(None if entry_id is None else self._links.place_of(entry_id))
 
-    def _cuts_across(self, head: FileHead, placed: Mapping[str, list[int]]) -> set[int]:
-        """Where cycles through front and tail are cut: at the first of each in the file."""
-        cuts: set[int] = set()
-        for position in itertools.chain.from_iterable(placed.values()):
-            start = head.id_at(position)
-            ring: dict[str, None] = {}
-            at: str | None = start
-            while at is not None and at not in ring:
-                ring[at] = None
-                at = self._tree.parent_of(self._tree.get(at))
-            if at == start:
-                cuts.update(sorted(head.index.find(each) or 0 for each in ring if not self._tree.has(each))[:1])
-        return cuts
-
-    def _head_child_count(self, entry_id: str) -> int:
-        if self._head is None:
-            return 0
-        self._head.complete()
-        if self._head.strays or self._head.superseded(self._tree):
-            return len(self._head_children(entry_id))
-        position = self._head.position_of(entry_id)
-        return 0 if position is None else self._head.index.child_counts()[position]
-
-
-def _page(entries: Iterator[Entry], limit: int | None) -> tuple[list[Entry], str | None]:
-    if limit is None:
-        return list(entries), None
-    found = list(itertools.islice(entries, limit))
-    more = next(entries, None) is not None
-    return found, found[-1].id if found and more else None
-
-
-def _behind(entry_id: str, entries: Iterator[Entry]) -> Iterator[Entry]:
-    for entry in entries:
-        if entry.id == entry_id:
-            break
-    return entries
+    def _page(self, places: Iterator[Place], limit: int | None) -> tuple[list[Place], str | None]:
+        if limit is None:
+            return list(places), None
+        found = list(itertools.islice(places, limit))
+        more = next(places, None) is not None
+        return found, self._links.id_at(found[-1]) if found and more else None

@@ -8,6 +8,7 @@ import pytest
 from rpc_agent.rpc.errors import RpcError
 from rpc_agent.rpc.in_memory import InMemoryClient
 from tests.support.agent_server import Home, serving
+from tests.support.sessions import line, raw_entry, session_bytes
 
 pytestmark = pytest.mark.anyio
 
@@ -48,6 +49,27 @@ async def test_to_a_user_message_it_stands_before_it_and_gives_its_text_back(tmp
         assert result["text"] == "three"
         texts = [m["content"] for m in (await client.request("get_messages"))["messages"] if m["role"] == "user"]
         assert texts == ["first question", "another second question"]
+
+
+@pytest.mark.parametrize("torn", [False, True])
+async def test_a_user_message_whose_parent_is_missing_is_gone_back_to_like_any_other(
+    tmp_path: Path, torn: bool
+) -> None:
+    home = Home(tmp_path)
+    script(home)
+    path = tmp_path / "s.jsonl"
+    path.write_bytes(
+        session_bytes(raw_entry("a", None, "first"))
+        + (b"{torn\n" if torn else b"")
+        + line(raw_entry("b", "lost", "second"))
+        + line(raw_entry("c", "b", "third"))
+    )
+    async with serving(home) as client:
+        await client.request("open_session", {"path": str(path)})
+        moved = await client.request("navigate_tree", {"targetId": "b"})
+        assert moved["editorText"] == "second"
+        messages = (await client.request("get_messages"))["messages"]
+        assert [message["content"] for message in messages] == (["first"] if torn else [])
 
 
 async def test_to_nothing_the_session_begins_anew_and_to_the_leaf_nothing_happens(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from tests.support.serve_process import ServeProcess, serve_process
 
 GOLDEN = ROOT / "tests" / "golden" / "sessions"
 SHARED = Path(os.environ.get("RPC_AGENT_CASES") or ROOT.parent / "shared" / "cases") / "reports"
-FORMAT_NOTES = {"blankLine", "crlf", "bom"}
+FORMAT_NOTES = {"blankLine", "crlf", "bom", "loneSurrogate", "nullContent"}
 """Warnings about what is unusual and harmless; all others are damage."""
 
 

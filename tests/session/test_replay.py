@@ -32,7 +32,21 @@ def found(data: bytes) -> tuple[list[str], list[tuple[str, int | None]]]:
     ("data", "warnings"),
     [
         pytest.param(session_bytes(A, B, C), [], id="sound"),
-        pytest.param(b"\xef\xbb\xbf" + session_bytes(A, B, C), [], id="bom"),
+        pytest.param(b"\xef\xbb\xbf" + session_bytes(A, B, C), [("bom", 1)], id="bom"),
+        pytest.param(
+            b"\xef\xbb\xbf" + session_bytes(A) + b"\xef\xbb\xbf" + session_bytes(B) + line(C),
+            [("bom", 1), ("bom", 3), ("extraHeader", 3)],
+            id="two files with marks, one behind the other",
+        ),
+        pytest.param(
+            session_bytes(A, B) + line(C).replace(b'"x"', b'"\\ud800 \\ud83d\\ude80"'),
+            [("loneSurrogate", 4)],
+            id="surrogate",
+        ),
+        pytest.param(
+            session_bytes(A, B) + line(C).replace(b'"x"', b'"\xf0\x9f\x9a"'), [("invalidUtf8", 4)], id="cut character"
+        ),
+        pytest.param(session_bytes(A, B) + line(C).replace(b'"x"', b"null"), [("nullContent", 4)], id="null content"),
         pytest.param(session_bytes(A, B) + b"\n  \n" + line(C), [("blankLine", 4), ("blankLine", 5)], id="blank"),
         pytest.param(session_bytes(A, B, C).replace(b"\n", b"\r\n"), [("crlf", None)], id="crlf"),
         pytest.param(session_bytes(A, B) + b"\0" * 4096 + line(C), [("nulBytes", 4)], id="nul run before an entry"),
@@ -40,6 +54,11 @@ def found(data: bytes) -> tuple[list[str], list[tuple[str, int | None]]]:
         pytest.param(session_bytes(A, B) + b"{bad\n" + line(C), [("unreadableLine", 4)], id="not json"),
         pytest.param(session_bytes(A, B) + line(raw_entry("t", "b"))[:-20] + line(C), [("gluedLine", 4)], id="glued"),
         pytest.param(session_bytes(A) + line(B)[:-1] + line(C), [("joinedLine", 3)], id="two in a line"),
+        pytest.param(
+            session_bytes(A, B) + b'{"type":"mess' + line({**C, "timestamp": 1700000000}),
+            [("gluedLine", 4)],
+            id="glued, an odd time",
+        ),
         pytest.param(session_bytes(A, B, C) + line(raw_entry("t", "c"))[:-9], [("tornTail", 5)], id="torn tail"),
         pytest.param(
             session_bytes(A, B, C)[:-1] + line(raw_entry("t", "c"))[:-9], [("gluedLine", 4)], id="torn behind"
@@ -176,6 +195,48 @@ def test_a_record_behind_much_that_is_open_is_found_without_reading_all_of_it_ov
     text = (noise * 20_000).encode()
     assert found(session_bytes(A, B) + text + line(C)) == (["a", "b", "c"], [("gluedLine", 4)])
     assert sum(costs) < 200 * len(text), "a fixed number of times the length, whatever the length"
+
+
+@pytest.mark.parametrize("links", [{}, {"parentId": 7.5}, {"parentId": {}}, {"parentId": ""}])
+def test_an_entry_that_names_no_parent_is_one_whose_parent_is_missing(links: dict[str, Any]) -> None:
+    nameless = {**raw_entry("c", None), **links}
+    if not links:
+        del nameless["parentId"]
+    data = session_bytes(A, B, nameless, raw_entry("d", "c"))
+    loaded = load(data)
+    assert ids(loaded) == ["a", "b", "c", "d"]
+    assert [entry.id for entry in loaded.tree.path("d")] == ["c", "d"]
+    assert loaded.tree.get("c").raw == nameless
+    assert [warning.message for warning in loaded.tree.warnings.all()] == [
+        "The parent of entry c is not in the file; the path begins here."
+    ]
+    # Where a line before it was lost, that was probably the parent, as for every other entry.
+    damaged = load(data.replace(line(B), line(B) + b"{torn\n"))
+    assert [entry.id for entry in damaged.tree.path("d")] == ["a", "b", "c", "d"]
+    assert [warning.kind for warning in damaged.tree.warnings.all()] == ["bridgedParent"]
+
+
+def test_ids_that_became_numbers_are_read_as_their_digits() -> None:
+    first, second = {**raw_entry("1", None), "id": 10203040}, {**raw_entry("b", None), "parentId": 10203040}
+    loaded = load(session_bytes(first, second))
+    assert [entry.id for entry in loaded.tree.path("b")] == ["10203040", "b"]
+    assert [entry.raw for entry in loaded.tree] == [
+        {**first, "id": "10203040"},
+        {**second, "parentId": "10203040"},
+    ]
+    assert (loaded.warnings, loaded.tree.warnings.all()) == ([], [])
+
+
+def test_every_broken_link_is_reported_once_on_whatever_branch_it_is() -> None:
+    ring = [raw_entry("r1", "r3"), raw_entry("r2", "r1"), raw_entry("r3", "r2"), raw_entry("self", "self")]
+    loaded = load(session_bytes(A, raw_entry("o", "gone"), *ring, B))
+    for leaf in ("b", "o", "r1", "r2", "r3", "self"):
+        loaded.tree.path(leaf)
+    assert [(warning.kind, warning.message.split(";")[0]) for warning in loaded.tree.warnings.all()] == [
+        ("missingParent", "The parent gone of entry o is not in the file"),
+        ("cycle", "Entry r1 is its own ancestor"),
+        ("cycle", "Entry self is its own ancestor"),
+    ]
 
 
 def test_damage_behind_an_orphan_is_no_reason_to_bridge_it() -> None:

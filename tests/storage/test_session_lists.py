@@ -105,6 +105,39 @@ def test_only_unlocked_session_files_inside_the_dir_are_deleted(directory: Sessi
     assert not list(path.parent.glob("*.lock"))
 
 
+@pytest.mark.parametrize(
+    "before", [b"\n", b"\xef\xbb\xbf", b"\0" * 5000, b'{"type":"sess\n', b'{"type":"sess', b"\r\n\r\n"]
+)
+def test_a_header_that_is_not_the_first_thing_in_its_file_is_found(tmp_path: Path, before: bytes) -> None:
+    path = add_session(tmp_path, "the-id", "/a", "hello", seconds=1)
+    path.write_bytes(before + path.read_bytes())
+    directory = SessionDirectory(tmp_path)
+    (listed,) = directory.list(cwd="/a", query="hello").sessions
+    assert (listed.id, listed.message_count, directory.latest("/a")) == ("the-id", 2, path)
+    path = path.rename(path.with_name("renamed.jsonl"))
+    assert directory.find("the-i") == path
+    assert (directory.delete(path), path.exists()) == ("the-id", False)
+
+
+def test_what_stands_behind_the_header_in_its_line_is_listed_too(tmp_path: Path) -> None:
+    path = add_session(tmp_path, "the-id", "/a", "hello", seconds=1, name="Named")
+    path.write_bytes(path.read_bytes().replace(b"\n", b""))
+    (listed,) = SessionDirectory(tmp_path).list().sessions
+    assert (listed.name, listed.first_message, listed.message_count) == ("Named", "hello", 2)
+
+
+def test_with_a_session_goes_what_a_migration_kept_of_it(tmp_path: Path) -> None:
+    path = add_session(tmp_path, "the-id", "/a", "hello", seconds=1)
+    lines = path.read_bytes().replace(b'"version":3', b'"version":2').splitlines(keepends=True)
+    path.write_bytes(lines[0] + b"{torn\n" + b"".join(lines[1:]))
+    SessionStore.open(path, identity=CountingIdentity()).close()
+    assert len(list(path.parent.iterdir())) == 2
+    directory = SessionDirectory(tmp_path)
+    assert [summary.path for summary in directory.list().sessions] == [path]
+    directory.delete(path)
+    assert list(path.parent.iterdir()) == []
+
+
 def branchy(tmp_path: Path) -> SessionStore:
     path = write_session(
         tmp_path / "source.jsonl",

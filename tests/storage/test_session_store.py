@@ -180,6 +180,47 @@ def test_an_old_version_is_migrated_on_disk_and_goes_on(tmp_path: Path) -> None:
     assert (all_ids(again), again.header["version"], os.listdir(tmp_path)) == ([*ids, added.id], 3, ["s.jsonl"])
 
 
+def old_file(path: Path) -> tuple[Path, bytes]:
+    """A file of version 1 with a line in it that cannot be read."""
+    old = {key: value for key, value in HEADER.items() if key != "version"}
+    one, two = ({"type": "message", "timestamp": "t", "message": user(text)} for text in ("one", "two"))
+    path.write_bytes(session_bytes(one, header=old) + b'{"type":"message","timest\n' + line(two))
+    return path, path.read_bytes()
+
+
+def test_what_a_migration_cannot_read_is_kept_beside_the_new_file(tmp_path: Path) -> None:
+    path, before = old_file(tmp_path / "s.jsonl")
+    reopen(path, read_only=True).close()
+    assert os.listdir(tmp_path) == ["s.jsonl"]
+    store = reopen(path)
+    store.close()
+    kept = tmp_path / "s.jsonl.before-migration-1"
+    assert (kept.read_bytes(), len(all_ids(store))) == (before, 2)
+    assert (kinds(store), kept.name in store.warnings[-1].message) == (["unreadableLine", "originalKept"], True)
+    again = reopen(path)
+    again.close()
+    assert (all_ids(again), kinds(again), kept.read_bytes()) == (all_ids(store), [], before)
+
+
+def test_an_original_that_was_kept_before_stays(tmp_path: Path) -> None:
+    path, before = old_file(tmp_path / "s.jsonl")
+    (tmp_path / "s.jsonl.before-migration-1").write_bytes(b"somebody's")
+    reopen(path).close()
+    assert (tmp_path / "s.jsonl.before-migration-1").read_bytes() == b"somebody's"
+    assert (tmp_path / "s.jsonl.before-migration-2").read_bytes() == before
+    # A kill between keeping and replacing leaves both names on one file: the next one needs no third.
+    other, _ = old_file(tmp_path / "t.jsonl")
+    os.link(other, tmp_path / "t.jsonl.before-migration-1")
+    reopen(other).close()
+    assert sorted(os.listdir(tmp_path)) == [
+        "s.jsonl",
+        "s.jsonl.before-migration-1",
+        "s.jsonl.before-migration-2",
+        "t.jsonl",
+        "t.jsonl.before-migration-1",
+    ]
+
+
 def test_unknown_entries_and_fields_come_back_as_they_were(tmp_path: Path) -> None:
     strange = raw_entry("a", None, type="future_thing", payload={"a": [1, None, {"b": 2}]})
     extra = {**raw_entry("b", "a"), "extra": 2**70}
