@@ -4,17 +4,13 @@ Every request has an answer: a result or an error that cannot be encoded becomes
 """
 
 import logging
-from collections.abc import Callable
 from typing import Any, Protocol
 
 from rpc_agent.rpc import envelopes, errors
 from rpc_agent.rpc.calls import Call
-from rpc_agent.rpc.envelopes import EncodeJson, JsonId, Params
+from rpc_agent.rpc.envelopes import Early, EncodeJson, JsonId, Params
 from rpc_agent.rpc.errors import RpcError
 from rpc_agent.rpc.json_text import NotSerialisable
-
-Early = Callable[[Params], Any]
-"""A method that needs nothing loaded: params in, result out, RpcError for a refusal."""
 
 _logger = logging.getLogger(__name__)
 

@@ -12,6 +12,8 @@ from rpc_agent.rpc.errors import RpcError, invalid_params, invalid_request, pars
 JsonId = str | int | float | None
 Params = dict[str, Any] | list[Any]
 EncodeJson = Callable[[Any], bytes]
+Early = Callable[[Params], Any]
+"""A method that needs nothing loaded: params in, result out, RpcError for a refusal."""
 
 
 class Request(NamedTuple):

@@ -9,10 +9,10 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import Any, Literal
 
 from rpc_agent.rpc import envelopes, errors
-from rpc_agent.rpc.answers import Answers, Early
+from rpc_agent.rpc.answers import Answers
 from rpc_agent.rpc.batches import BatchAnswers, Callbacks, Reply
 from rpc_agent.rpc.calls import Call, Calls
-from rpc_agent.rpc.envelopes import Batch, Ignored, Invalid, Notification, Params, Request, Response
+from rpc_agent.rpc.envelopes import Batch, Early, Ignored, Invalid, Notification, Params, Request, Response
 from rpc_agent.rpc.errors import RpcError
 from rpc_agent.rpc.framing import Damaged, Frame, TooLong
 from rpc_agent.rpc.loading import LateMethods, Load
@@ -47,10 +47,11 @@ def _never(method: str) -> bool:
 class Peer:
     """A connection and its methods.
 
-    `early` methods are answered at once. `load` makes all others, in a thread, after the first early answer is out or
-    when another message arrives; that message waits for it. Past `max_in_flight` calls a request is answered with
-    `overloaded`, unless `is_exempt(method)`. `on_input_end` runs when no more requests can come, while those in flight
-    are still being answered; `on_hang_up` when nobody reads any more, before the handlers are cancelled.
+    `early` methods are answered at once. `load` makes all others, in a thread, after the first early answer is out
+    (`is_open`: one is out already) or when another message arrives; that message waits for it. Past `max_in_flight`
+    calls a request is answered with `overloaded`, unless `is_exempt(method)`. `on_input_end` runs when no more requests
+    can come, while those in flight are still being answered; `on_hang_up` when nobody reads any more, before the
+    handlers are cancelled.
     `before_end` is awaited when all are answered: what it still says is written too.
     """
 
@@ -60,6 +61,7 @@ class Peer:
         *,
         load: Load,
         early: Mapping[str, Early] | None = None,
+        is_open: bool = False,
         max_in_flight: int = DEFAULT_MAX_IN_FLIGHT,
         is_exempt: Callable[[str], bool] = _never,
         on_input_end: Callable[[], None] = _nothing,
@@ -70,6 +72,7 @@ class Peer:
         self.outbox = Outbox(high_water_bytes=high_water_bytes)
         self._transport = transport
         self._early = early or {}
+        self._is_open = is_open
         self._late = LateMethods(load, known=CANCEL_METHODS.union(self._early))
         self._answers = Answers(self._late)
         self._max_in_flight = max_in_flight
@@ -92,6 +95,8 @@ class Peer:
         What waits to be written then is written first, however long the other side takes: bound it from outside.
         """
         async with self._tasks as tasks:
+            if self._is_open:
+                self._begin_loading()
             helpers = [tasks.create_task(self._write()), tasks.create_task(self._watch())]
             self._reader = tasks.create_task(self._read())
             await asyncio.wait([self._reader])
@@ -228,8 +233,8 @@ class Peer:
             return reply(self._answers.result(call, None), ()) if reply else None
         if call.method in self._early:
             (reply or _run_only)(self._answers.early(call, self._early[call.method], params), ())
-            return self._late.begin(self._tasks, self.outbox.written)
-        self._late.begin(self._tasks, self.outbox.written)
+            return self._begin_loading()
+        self._begin_loading()
         await self._while_reading(self._late.ready)
         if not self._is_reading:
             (reply or _run_only)(self._answers.error(call.id, errors.shutting_down()), ())
@@ -239,6 +244,9 @@ class Peer:
             self._calls.add(call)
             call.attach(self._tasks.create_task(self._serve(call, params, reply)))
         return None
+
+    def _begin_loading(self) -> None:
+        self._late.begin(self._tasks, self.outbox.written)
 
     def _refuse(self, call: Call, reply: Reply | None) -> None:
         if reply:

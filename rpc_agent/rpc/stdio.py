@@ -1,38 +1,14 @@
-"""Carries messages over two file descriptors, and takes stdin and stdout away from everybody else.
+"""Carries messages over two file descriptors.
 
 Refuses to know what the bytes mean beyond their framing. Pipes, sockets, files, terminals and /dev/null all serve.
 """
 
-import os
-import sys
 from collections.abc import Sequence
 
 from rpc_agent.rpc.byte_input import ByteInput
 from rpc_agent.rpc.byte_output import ByteOutput
 from rpc_agent.rpc.framing import DEFAULT_MAX_MESSAGE_BYTES, AutoDecoder, Frame, Framing, encode_frames
-
-
-def claim_stdio() -> tuple[int, int]:
-    """Take the real stdin and stdout: (input descriptor, output descriptor), which no child inherits.
-
-    From now on prints and child processes write to stderr, and children read an empty stdin. To be called before
-    anything is opened (an event loop too): a descriptor that was closed from the start becomes the null device, but
-    only if nothing else has taken its number.
-    """
-    for fd in (0, 1, 2):
-        _open_if_closed(fd)
-    input_fd, output_fd = os.dup(0), os.dup(1)
-    null = os.open(os.devnull, os.O_RDONLY)
-    os.dup2(null, 0)
-    os.close(null)
-    os.dup2(2, 1)
-    sys.stdout = sys.stderr
-    if sys.platform == "win32":
-        import msvcrt  # noqa: PLC0415 - exists on Windows only
-
-        msvcrt.setmode(input_fd, os.O_BINARY)
-        msvcrt.setmode(output_fd, os.O_BINARY)
-    return input_fd, output_fd
+from rpc_agent.rpc.opening import Opening
 
 
 class StdioTransport:
@@ -45,12 +21,19 @@ class StdioTransport:
         *,
         framing: Framing | None = None,
         max_message_bytes: int = DEFAULT_MAX_MESSAGE_BYTES,
+        opening: Opening | None = None,
     ) -> None:
-        self._decoder = AutoDecoder(max_bytes=max_message_bytes, framing=framing)
+        """`opening`: what was read before; it then knows framing and limit."""
+        opening = opening or Opening(AutoDecoder(max_bytes=max_message_bytes, framing=framing))
+        self._decoder = opening.decoder
+        self._received = opening.received
         self._input = ByteInput(input_fd)
         self._output = ByteOutput(output_fd)
 
     async def receive(self) -> Sequence[Frame]:
+        if self._received:
+            received, self._received = self._received, ()
+            return received
         while chunk := await self._input.read():
             if frames := self._decoder.feed(chunk):
                 return frames
@@ -62,11 +45,3 @@ class StdioTransport:
 
     async def hung_up(self) -> None:
         await self._output.hung_up()
-
-
-def _open_if_closed(fd: int) -> None:
-    try:
-        os.fstat(fd)
-    except OSError:
-        # The lowest free number is given, and those below are taken.
-        os.set_inheritable(os.open(os.devnull, os.O_RDWR), True)

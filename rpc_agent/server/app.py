@@ -1,6 +1,7 @@
-"""The process: one connection on stdin and stdout, its two-phase start, and every way it can end.
+"""The process: one connection on stdin and stdout, and every way it can end.
 
-The first phase must stay light: only asyncio, json and the modules imported here. `engine` brings the rest.
+Imported when the first answer is out (`start`), and still light: asyncio and what is imported here. `engine` brings
+the rest.
 """
 
 import asyncio
@@ -11,11 +12,13 @@ import threading
 from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from rpc_agent.platform.held_signals import ENDING_SIGNALS, release_ending_signals
 from rpc_agent.rpc.calls import Call, Handler
+from rpc_agent.rpc.opening import Opening
 from rpc_agent.rpc.peer import Peer
-from rpc_agent.rpc.stdio import StdioTransport, claim_stdio
+from rpc_agent.rpc.stdio import StdioTransport
 from rpc_agent.rpc.transport import Transport
-from rpc_agent.server.handshake import Handshake
+from rpc_agent.server.handshake import Handshake, make_handshake
 from rpc_agent.server.options import MAX_IN_FLIGHT, ServeOptions
 
 if TYPE_CHECKING:
@@ -23,21 +26,22 @@ if TYPE_CHECKING:
 
 _STOP_SECONDS = 4.5
 """A stuck client or disk must not keep the process alive: the protocol promises an end within 5 s."""
-_HANGUP = getattr(signal, "SIGHUP", None)
-_ENDING_SIGNALS = [signal.SIGTERM, signal.SIGINT, *([_HANGUP] if _HANGUP is not None else [])]
 _EXEMPT = ("abort", "ping")
 """What stops work must get through when too much of it is going on."""
 
 
-def serve(options: ServeOptions) -> int:
-    """Serve until the input ends, the client says so, or the process is told to stop. Returns the exit code."""
-    fds = claim_stdio()
-    transport: Transport = StdioTransport(*fds, framing=options.framing, max_message_bytes=options.max_message_bytes)
+def run(options: ServeOptions, fds: tuple[int, int], handshake: Handshake, opening: Opening) -> int:
+    """Serve until the input ends, the client says so, or the process is told to stop. Returns the exit code.
+
+    `fds`: where to read and write; `opening`: what was read and answered there already.
+    """
+    transport: Transport = StdioTransport(*fds, opening=opening)
     if options.trace is not None:
         from rpc_agent.rpc.tracing import TracingTransport  # noqa: PLC0415 - only for those who look for a fault
 
         transport = TracingTransport(transport, options.trace)
-    return asyncio.run(_serve(App(options, transport, os.environ, on_overdue=_die)))
+    app = App(options, transport, os.environ, handshake=handshake, is_open=opening.has_answered, on_overdue=_die)
+    return asyncio.run(_serve(app))
 
 
 async def _serve(app: "App") -> int:
@@ -57,19 +61,18 @@ class App:
         transport: Transport,
         environment: Mapping[str, str],
         *,
+        handshake: Handshake | None = None,
+        is_open: bool = False,
         on_overdue: Callable[[int], None],
     ) -> None:
         self._options = options
         self._environment = environment
         self._on_overdue = on_overdue
-        self._handshake = Handshake(
-            max_message_bytes=options.max_message_bytes,
-            max_in_flight=MAX_IN_FLIGHT,
-            on_process_id=self._watch_parent,
-        )
+        self._handshake = handshake or make_handshake(options)
         self._peer = Peer(
             transport,
             early=self._handshake.early_methods(),
+            is_open=is_open,
             load=self._load,
             max_in_flight=MAX_IN_FLIGHT,
             is_exempt=lambda method: method.startswith(_EXEMPT),
@@ -88,6 +91,7 @@ class App:
     async def run(self) -> int:
         """Serve to the end; the exit code."""
         self._loop = asyncio.get_running_loop()
+        self._handshake.hear_process_id(self._watch_parent)
         async with self._tasks:
             await self._peer.run()
         if self._watchdog is not None:
@@ -138,12 +142,13 @@ class App:
 
     def take_signals(self, loop: asyncio.AbstractEventLoop) -> None:
         """SIGTERM, SIGINT and SIGHUP stop everything and end; a second one ends at once."""
-        for number in _ENDING_SIGNALS:
-            if number == _HANGUP and signal.getsignal(number) is signal.SIG_IGN:
+        for number in ENDING_SIGNALS:
+            if number.name == "SIGHUP" and signal.getsignal(number) is signal.SIG_IGN:
                 continue  # nohup: the process is meant to outlive its terminal.
             with contextlib.suppress(NotImplementedError):
                 # Windows has no signal handlers in its event loop; there Ctrl-C ends asyncio.run by itself.
                 loop.add_signal_handler(number, self._on_signal)
+        release_ending_signals()
 
     def _on_signal(self) -> None:
         if self._stopping is not None:

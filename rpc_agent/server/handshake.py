@@ -1,6 +1,6 @@
 """`initialize` and `ping`: answered before anything heavy is imported, so this module must stay light.
 
-No pydantic, httpx or jsonschema may come in here; a test looks at sys.modules.
+Not even asyncio may come in here; a test looks at sys.modules.
 """
 
 from collections.abc import Callable
@@ -8,21 +8,28 @@ from typing import Any
 
 from rpc_agent import __version__
 from rpc_agent.protocol.advertised import CLIENT_REQUEST_NAMES, METHOD_NAMES, NOTIFICATION_NAMES, PROTOCOL_VERSION
-from rpc_agent.rpc.answers import Early
-from rpc_agent.rpc.calls import Params
+from rpc_agent.rpc.envelopes import Early, Params
 from rpc_agent.rpc.errors import INVALID_PARAMS, RpcError, invalid_params
 from rpc_agent.server.capabilities import ClientCapabilities
+from rpc_agent.server.options import MAX_IN_FLIGHT, ServeOptions
 
 _INITIALIZE_PARAMS = frozenset({"protocolVersion", "clientInfo", "processId", "capabilities", "_meta"})
 
 
 class Handshake:
-    """`on_process_id` is told the client's process id, each time one is given."""
+    """What the client said of itself so far."""
 
-    def __init__(self, *, max_message_bytes: int, max_in_flight: int, on_process_id: Callable[[int], None]) -> None:
+    def __init__(self, *, max_message_bytes: int, max_in_flight: int) -> None:
         self.capabilities = ClientCapabilities()
         self._limits = {"maxMessageBytes": max_message_bytes, "maxInFlight": max_in_flight}
-        self._on_process_id = on_process_id
+        self._process_id: int | None = None
+        self._on_process_id: Callable[[int], None] | None = None
+
+    def hear_process_id(self, listener: Callable[[int], None]) -> None:
+        """`listener` is told the client's process id, each time one is given, and at once if one was."""
+        self._on_process_id = listener
+        if self._process_id is not None:
+            listener(self._process_id)
 
     def early_methods(self) -> dict[str, Early]:
         return {"initialize": self.initialize, "ping": self.ping}
@@ -42,7 +49,9 @@ class Handshake:
             raise invalid_params("protocolVersion", "must be an integer")
         self.capabilities = ClientCapabilities(params.get("capabilities"))
         if process_id is not None:
-            self._on_process_id(process_id)
+            self._process_id = process_id
+            if self._on_process_id is not None:
+                self._on_process_id(process_id)
         return {
             "protocolVersion": PROTOCOL_VERSION,
             "serverInfo": {"name": "rpc-agent", "version": __version__},
@@ -59,6 +68,10 @@ class Handshake:
             raise invalid_params("", "ping takes no parameters")
         _refuse_unknown(params if isinstance(params, dict) else {}, frozenset({"_meta"}))
         return {}
+
+
+def make_handshake(options: ServeOptions) -> Handshake:
+    return Handshake(max_message_bytes=options.max_message_bytes, max_in_flight=MAX_IN_FLIGHT)
 
 
 def _refuse_unknown(params: dict[str, Any], known: frozenset[str]) -> None:

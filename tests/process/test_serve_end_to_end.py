@@ -82,20 +82,39 @@ def test_the_same_through_a_real_http_service_whatever_the_pieces(tmp_path: Path
     assert not any("sk-0123456789" in file.read_text() for file in home.sessions.rglob("*.jsonl"))
 
 
-def test_before_the_first_answer_nothing_heavy_is_imported(tmp_path: Path) -> None:
-    """A process that answers and is then asked what it has: the answer must have come before the imports."""
-    probe = (
-        "import sys, os, json\n"
-        "from rpc_agent.cli import serve as _\n"
-        "from rpc_agent.server.handshake import Handshake\n"
-        "Handshake(max_message_bytes=1, max_in_flight=1, on_process_id=print).initialize({'protocolVersion': 1})\n"
-        "heavy = ['httpx', 'jsonschema', 'jsonrpcserver', 'pydantic', 'pydantic_core', 'anyio', 'orjson']\n"
-        "found = [name for name in heavy if name in sys.modules]\n"
-        "found += [name for name in sys.modules if name.startswith(('rpc_agent.providers', 'rpc_agent.runtime'))]\n"
-        "print(json.dumps(found))\n"
-    )
-    done = subprocess.run([sys.executable, "-c", probe], capture_output=True, timeout=PATIENCE, check=True)
-    assert json.loads(done.stdout) == []
+_PROBE = """
+import os, select, sys
+from rpc_agent.__main__ import main
+
+stdin, to_server = os.pipe()
+from_server, stdout = os.pipe()
+os.write(to_server, sys.argv[1].encode())
+os.dup2(stdin, 0), os.dup2(stdout, 1)
+
+class Watch:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in ("asyncio", "logging"):
+            answered = bool(select.select([from_server], [], [], 0)[0])
+            os.write(2, os.read(from_server, 9999) if answered else b"nothing before " + name.encode())
+            os._exit(0)
+
+sys.meta_path.insert(0, Watch())
+sys.exit(main(["serve"]))
+"""
+"""Looks, when asyncio or logging is first asked for, what has been answered until then."""
+
+
+def first_answer(*messages: str) -> bytes:
+    command = [sys.executable, "-c", _PROBE, "".join(f"{message}\n" for message in messages)]
+    return subprocess.run(command, capture_output=True, timeout=PATIENCE, check=True).stderr
+
+
+def test_before_the_first_answer_nothing_heavy_is_imported() -> None:
+    ping = '{"jsonrpc":"2.0","id":1,"method":"ping"}'
+    assert first_answer(ping) == b'{"jsonrpc":"2.0","id":1,"result":{}}\n'
+    assert first_answer('{"jsonrpc":"2.0","id":1,"method":"get_state"}') == b"nothing before logging"
+    initialize = '{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":1}}'
+    assert json.loads(first_answer(initialize))["result"]["protocolVersion"] == 1
 
 
 @pytest.mark.parametrize("framing", ["lines", "headers"])

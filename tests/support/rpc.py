@@ -14,7 +14,8 @@ from rpc_agent.rpc.envelopes import Encoded
 from rpc_agent.rpc.errors import RpcError
 from rpc_agent.rpc.framing import Framing
 from rpc_agent.rpc.peer import Peer
-from rpc_agent.rpc.stdio import StdioTransport, claim_stdio
+from rpc_agent.rpc.descriptors import claim_stdio
+from rpc_agent.rpc.stdio import StdioTransport
 
 LIMIT = 40 << 20
 
