@@ -6,13 +6,17 @@ Knows no API: a reader says what the data of an event means. Content types are n
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple, Protocol
 
-from rpc_agent.providers.base import ModelCallFailed, Stopped, StreamEvent
+from rpc_agent.providers.base import ModelCallFailed, Stopped, StreamEvent, TextDelta, ThinkingDelta, ToolCallDelta
 from rpc_agent.providers.refusal import failed
 from rpc_agent.providers.sse import SseEvent, SseSplitter
 from rpc_agent.providers.stream_json import NotJson
 
 _MAX_WHOLE_BYTES = 32 * 1024 * 1024
 """An answer that came as one JSON document in place of a stream."""
+_MAX_CONTENT = 16 * 1024 * 1024
+"""Characters. The longest answer of any model fits four times; a service that never ends must not fill memory."""
+_EVENT_COST = 64
+"""An event without a character costs memory too."""
 _DOCUMENTS = (b"{", b"[", b"<")
 
 
@@ -53,6 +57,7 @@ class AnswerStream:
         self._provider = provider
         self._splitter = SseSplitter()
         self._begun = False
+        self._received = self._content = 0
         self._document: bytearray | None = None
 
     def feed(self, chunk: bytes) -> Batch:
@@ -62,11 +67,21 @@ class AnswerStream:
             self._begun = bool(chunk)
             self._document = bytearray() if chunk.startswith(_DOCUMENTS) else None
         if self._document is None:
-            return self._read(self._splitter.feed(chunk))
+            self._received += len(chunk)
+            batch = self._read(self._splitter.feed(chunk))
+            # A stream of less is not counted: no answer is longer than its bytes.
+            return batch if self._received < _MAX_CONTENT else self._bounded(batch)
         self._document += chunk
         if len(self._document) > _MAX_WHOLE_BYTES:
             return Batch([], ModelCallFailed("the answer is too long", kind="other"))
         return Batch([])
+
+    def _bounded(self, batch: Batch) -> Batch:
+        """The batch, with a failure when the content that came since we count is too much."""
+        self._content += sum(_EVENT_COST + len(_content(event)) for event in batch.events)
+        if self._content <= _MAX_CONTENT:
+            return batch
+        return Batch(batch.events, batch.failure or ModelCallFailed("the answer is too long", kind="other"))
 
     def end(self) -> Batch:
         """What the end of the body completes."""
@@ -95,6 +110,8 @@ class AnswerStream:
                     read(event.data, batch)
                 except NotJson as error:
                     self._read_odd(event, error, batch)
+                if self.reader.done:
+                    break  # What came in the same chunk is as little heard as what comes in the next.
         except ModelCallFailed as failure:
             return Batch(batch, failure)
         return Batch(batch)
@@ -112,6 +129,16 @@ class AnswerStream:
                 raise ModelCallFailed(failure.message, kind="transport")
             if failure.kind != "other":
                 raise failure
+
+
+def _content(event: StreamEvent) -> str:
+    match event:
+        case TextDelta(text=text) | ThinkingDelta(text=text):
+            return text
+        case ToolCallDelta(arguments=arguments):
+            return arguments
+        case _:
+            return ""
 
 
 def _lines(data: bytes) -> Iterator[bytes]:
