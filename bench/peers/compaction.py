@@ -17,14 +17,18 @@ _HALF = Aim("at most", 0.5)
 def compaction(comparison: Comparison, files: Files) -> None:
     with loopback() as url:
         for messages in _MESSAGES:
-            figures = (Figure(f"compaction of {messages:,} messages", "ms", _HALF),)
-            comparison.with_agents(Work(figures, _compacted(files, f"{url}/notes/v1", messages), _RUNS))
+            for when, warm in (("after a prompt", True), ("as the first work of a process", False)):
+                figures = (Figure(f"compaction of {messages:,} messages, {when}", "ms", _HALF),)
+                measure = _compacted(files, f"{url}/notes/v1", messages, warm=warm)
+                comparison.with_agents(Work(figures, measure, _RUNS))
 
 
-def _compacted(files: Files, url: str, messages: int) -> Callable[[Agent], Sequence[float]]:
+def _compacted(files: Files, url: str, messages: int, *, warm: bool) -> Callable[[Agent], Sequence[float]]:
     def measure(agent: Agent) -> Sequence[float]:
         with files.chain(messages) as path, talking(agent, url) as conversation:
             conversation.ask(agent.open(path))
+            if warm:
+                conversation.prompt(agent.prompt("go on"))
             started = time.perf_counter()
             result = conversation.ask(agent.compact())
             seconds = time.perf_counter() - started

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from rpc_agent.conversation.json_values import JsonObject
-from rpc_agent.conversation.messages import Message, tool_calls
+from rpc_agent.conversation.messages import Message
 
 _FILE_TAGS = re.compile(r"\n*<(read-files|modified-files)>\n.*?\n</\1>", re.DOTALL)
 
@@ -43,12 +43,12 @@ def file_operations(messages: Iterable[Message]) -> FileOperations:
     """From calls of read, write and edit with a path that is a string and not empty."""
     found: dict[str, set[str]] = {"read": set(), "write": set(), "edit": set()}
     for message in messages:
-        if message["role"] != "assistant":
-            continue
-        for call in tool_calls(message):
-            path = call["arguments"].get("path")
-            if call["name"] in found and isinstance(path, str) and path:
-                found[call["name"]].add(path)
+        for block in message["content"] if message["role"] == "assistant" else ():
+            if block["type"] != "toolCall" or block["name"] not in found:
+                continue
+            path = block["arguments"].get("path")
+            if isinstance(path, str) and path:
+                found[block["name"]].add(path)
     return FileOperations(frozenset(found["read"]), frozenset(found["write"]), frozenset(found["edit"]))
 
 

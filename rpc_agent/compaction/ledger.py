@@ -83,10 +83,9 @@ def ledger_material(
 
 
 def _words(summarized: Iterable[ProjectedMessage]) -> Iterator[UserWords]:
-    for item in summarized:
-        if item.message["role"] == "user":
-            text = blocks_text(item.message["content"])
-            yield UserWords(entry_id=item.entry.id, text=text or "(no text, only images)")
+    for entry, message in summarized:
+        if message["role"] == "user":
+            yield UserWords(entry_id=entry.id, text=blocks_text(message["content"]) or "(no text, only images)")
 
 
 def _without_repeats(words: Iterable[UserWords]) -> list[UserWords]:
@@ -96,15 +95,13 @@ def _without_repeats(words: Iterable[UserWords]) -> list[UserWords]:
 
 def _actions(summarized: Sequence[ProjectedMessage]) -> Iterator[Action]:
     outcomes = {
-        item.message["toolCallId"]: item.message["isError"]
-        for item in summarized
-        if item.message["role"] == "toolResult"
+        message["toolCallId"]: message["isError"] for _, message in summarized if message["role"] == "toolResult"
     }
-    for item in summarized:
-        if item.message["role"] == "assistant":
-            yield from _calls_of(item.entry.id, item.message, outcomes)
-        elif item.message["role"] == "bashExecution" and item.message.get("excludeFromContext") is not True:
-            yield _command_of(item.entry.id, item.message)
+    for entry, message in summarized:
+        if message["role"] == "assistant":
+            yield from _calls_of(entry.id, message, outcomes)
+        elif message["role"] == "bashExecution" and message.get("excludeFromContext") is not True:
+            yield _command_of(entry.id, message)
 
 
 def _calls_of(entry_id: str, message: AssistantMessage, outcomes: Mapping[str, bool]) -> Iterator[Action]:

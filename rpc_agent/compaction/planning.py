@@ -18,7 +18,7 @@ from rpc_agent.compaction.shrink import is_shrinking, shrink_results
 from rpc_agent.compaction.transcript import transcript_parts
 from rpc_agent.context.projection import ProjectedMessage, Projection
 from rpc_agent.context.system_state import replay_system
-from rpc_agent.context.tokens import Estimate, estimate_afresh, estimate_projected
+from rpc_agent.context.tokens import Estimate, estimate_projected, estimate_with_system
 from rpc_agent.conversation.messages import Message
 from rpc_agent.errors import AlreadyCompacted, NothingToCompact
 from rpc_agent.session.entries import (
@@ -97,14 +97,16 @@ class _Planner:
     """Plans of one context, for any amount to keep."""
 
     def __init__(self, projection: Projection, bounds: Limits, estimate: Estimate, tokens_before: int) -> None:
-        estimated = estimate_afresh((item.message for item in projection.messages), estimate)
+        messages = [item.message for item in projection.messages]
+        self._system = replay_system(messages)
+        estimated = estimate_with_system(messages, self._system, estimate)
         self._projection, self._bounds, self._estimate = projection, bounds, estimate
         self._tokens_before = tokens_before
         self._scale = tokens_before / estimated if estimated else 1.0
         # Beyond what any tokenizer does, the count is of something else: more than the estimate is not given up for it.
         self._trust = 1.0 if is_credible(self._scale) else 1.0 / (self._scale or 1.0)
         self._steps = range_steps(projection)
-        self._system = replay_system(item.message for item in projection.messages)
+        self._sizes = [0 if step.message is None else estimate(step.message) for step in self._steps]
 
     def fitting(self, *, must_shrink: bool) -> CompactionPlan | None:
         """The plan that keeps most and still arrives below the threshold: first whole turns are given up, down to one,
@@ -197,7 +199,7 @@ class _Planner:
             turn_prefix_messages=prefix,
             kept_messages=kept,
             previous_summary=previous.summary if previous else None,
-            replaced_tokens=self._replaced(previous, history + prefix),
+            replaced_tokens=self._replaced(previous, cut),
             file_operations=files,
             material=ledger_material(_spoken(self._steps[: cut.at]), kept, _carried(previous), files),
             summarized_entry_ids=_others(self._projection.entries, kept_ids),
@@ -209,9 +211,9 @@ class _Planner:
         )
         return replace(plan, estimated_tokens_after=forecast(plan))
 
-    def _replaced(self, previous: CompactionEntry | None, messages: Sequence[Message]) -> int:
+    def _replaced(self, previous: CompactionEntry | None, cut: Cut) -> int:
         summary = 0 if previous is None else weigh_summary(previous.summary, self._estimate)
-        return summary + sum(map(self._estimate, messages))
+        return summary + sum(self._sizes[: cut.at])
 
 
 def _with_calls(plan: CompactionPlan, room: SummaryRoom) -> CompactionPlan:
@@ -240,7 +242,7 @@ def _ids(steps: Sequence[Step], leading: Entry) -> tuple[str, ...]:
 
 def _others(entries: Sequence[Entry], kept_ids: Sequence[str]) -> tuple[str, ...]:
     kept = set(kept_ids)
-    return tuple(entry.id for entry in entries if entry.id not in kept)
+    return tuple([entry.id for entry in entries if entry.id not in kept])
 
 
 def _files(previous: CompactionEntry | None, messages: Sequence[Message]) -> FileOperations:
@@ -256,7 +258,7 @@ def _carried(previous: CompactionEntry | None) -> Ledger:
 
 
 def _messages(steps: Sequence[Step]) -> tuple[Message, ...]:
-    return tuple(step.message for step in steps if step.message is not None)
+    return tuple([step.message for step in steps if step.message is not None])
 
 
 def _spoken(steps: Sequence[Step]) -> list[ProjectedMessage]:

@@ -1,6 +1,6 @@
 """A conversation as text for a model that shall describe it, not continue it. No thinking, no images."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 from rpc_agent.compaction.ledger_text import without_ledger
 from rpc_agent.context.js_json import compact_json
@@ -23,28 +23,31 @@ def transcript_parts(messages: Iterable[Message]) -> list[str]:
     return [without_lone_surrogates(part) for message in messages for part in _parts(message)]
 
 
-def _parts(message: Message) -> Iterator[str]:
+# Tuples, because a generator costs more than most messages: there may be ten thousand.
+def _parts(message: Message) -> tuple[str, ...]:
     match message["role"]:
-        case "system":
-            return
         case "assistant":
-            yield from _answer(message)
-        case "toolResult":
-            yield from _tagged(_result_tag(message), _cut(blocks_text(message["content"])))
+            return _answer(message)
         case "user":
-            yield from _tagged("user", blocks_text(message["content"]))
+            return _tagged("user", blocks_text(message["content"]))
+        case "toolResult":
+            return _tagged(_result_tag(message), _cut(blocks_text(message["content"])))
+        case "system":
+            return ()
         case "branchSummary" | "compactionSummary":
             # A model wrote it, so it must not look like the user's words; and a ledger is no model's to rewrite.
-            yield from _tagged("earlier-notes", without_ledger(message["summary"]))
+            return _tagged("earlier-notes", without_ledger(message["summary"]))
         case _:
             content = narrated(message)
-            yield from _tagged("user", "" if content is None else blocks_text(content))
+            return _tagged("user", "" if content is None else blocks_text(content))
 
 
-def _answer(message: AssistantMessage) -> Iterator[str]:
-    yield from _tagged("assistant", blocks_text(message["content"]))
-    calls = (_call(call["name"], call["arguments"]) for call in tool_calls(message))
-    yield from _tagged("tool-calls", "\n".join(calls))
+def _answer(message: AssistantMessage) -> tuple[str, ...]:
+    said = _tagged("assistant", blocks_text(message["content"]))
+    calls = tool_calls(message)
+    if not calls:
+        return said
+    return said + _tagged("tool-calls", "\n".join(_call(call["name"], call["arguments"]) for call in calls))
 
 
 def _call(name: str, arguments: dict[str, object]) -> str:
@@ -55,9 +58,9 @@ def _result_tag(message: ToolResultMessage) -> str:
     return "tool-error" if message["isError"] else "tool-result"
 
 
-def _tagged(tag: str, text: str) -> Iterator[str]:
-    if text.strip():
-        yield f"<{tag}>\n{text.strip()}\n</{tag}>"
+def _tagged(tag: str, text: str) -> tuple[str, ...]:
+    text = text.strip()
+    return (f"<{tag}>\n{text}\n</{tag}>",) if text else ()
 
 
 def _cut(text: str) -> str:

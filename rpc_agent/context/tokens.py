@@ -11,7 +11,7 @@ from statistics import median
 
 from rpc_agent.context.js_json import compact_json
 from rpc_agent.context.projection import ProjectedMessage, Projection
-from rpc_agent.context.system_state import replay_system, system_message
+from rpc_agent.context.system_state import SystemState, replay_system, system_message
 from rpc_agent.conversation.blocks import Block
 from rpc_agent.conversation.json_values import as_object
 from rpc_agent.conversation.messages import AssistantMessage, Message
@@ -110,8 +110,12 @@ def estimate_projected(path: Sequence[Entry], projection: Projection, estimate: 
 def estimate_afresh(messages: Iterable[Message], estimate: Estimate) -> int:
     """The sum of all messages, with the system messages counted as the one state they add up to."""
     listed = list(messages)
-    system = replay_system(listed)
-    spoken = sum(estimate(message) for message in listed if message["role"] != "system")
+    return estimate_with_system(listed, replay_system(listed), estimate)
+
+
+def estimate_with_system(messages: Iterable[Message], system: SystemState | None, estimate: Estimate) -> int:
+    """The same with the state that was replayed from them."""
+    spoken = sum([estimate(message) for message in messages if message["role"] != "system"])
     return spoken + (estimate(system_message(system, timestamp=0)) if system else 0)
 
 

@@ -82,4 +82,5 @@ def blocks_text(content: str | Iterable[Block], separator: str = "\n") -> str:
     """The text blocks of a content, joined; thinking, images and calls are left out."""
     if isinstance(content, str):
         return content
-    return separator.join(block["text"] for block in content if block["type"] == "text")
+    texts = [block["text"] for block in content if block["type"] == "text"]
+    return texts[0] if len(texts) == 1 else separator.join(texts)
