@@ -6,6 +6,7 @@ the rest.
 
 import asyncio
 import contextlib
+import gc
 import os
 import signal
 import threading
@@ -101,7 +102,19 @@ class App:
     # Phase two
 
     def _load(self) -> Mapping[str, Handler]:
-        """In a thread: the imports, then the wiring."""
+        """In a thread: the imports, then the wiring.
+
+        What comes in here stays for good, so the collector looks at it neither now nor later: a full pass through it
+        would hold up whatever streams at the time for tens of milliseconds.
+        """
+        gc.disable()
+        try:
+            return self._wire()
+        finally:
+            gc.freeze()
+            gc.enable()
+
+    def _wire(self) -> Mapping[str, Handler]:
         from rpc_agent.server.engine import Engine  # noqa: PLC0415 - 100 ms that the first answer must not wait for
 
         self._engine = Engine(
