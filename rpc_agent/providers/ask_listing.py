@@ -9,6 +9,7 @@ from rpc_agent.providers.base import ModelCallFailed
 from rpc_agent.providers.hidden import without_secrets
 from rpc_agent.providers.listing import Listed, read_listing
 from rpc_agent.providers.refusal import failed
+from rpc_agent.providers.timeouts import Timeouts
 
 if TYPE_CHECKING:
     from rpc_agent.providers.http import Http
@@ -35,7 +36,7 @@ async def ask_listing(
     http: "Http", *, provider: str, api: str, base_url: str, headers: Mapping[str, str], secrets: Collection[str]
 ) -> list[Listed]:
     """`headers` hold the key already; `secrets` are taken out of what a refusal says. Raises ModelCallFailed."""
-    from rpc_agent.providers.http import HttpFailed, Timeouts  # noqa: PLC0415 - httpx loads at the first call
+    from rpc_agent.providers.http import HttpFailed  # noqa: PLC0415 - httpx loads at the first call
 
     try:
         status, body = await http.read(

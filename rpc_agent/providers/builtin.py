@@ -7,6 +7,7 @@ from typing import Any
 from rpc_agent.conversation.models import Model
 from rpc_agent.providers.keys import KeySource
 from rpc_agent.providers.model_table import table_models
+from rpc_agent.providers.timeouts import Timeouts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,6 +24,7 @@ class Provider:
     key: KeySource = field(default_factory=lambda: KeySource("none"))
     headers: dict[str, str] = field(default_factory=dict)
     compat: Mapping[str, Any] = field(default_factory=dict)
+    timeouts: Timeouts = field(default_factory=Timeouts)
     script: str = ""
     """Path of the script of a provider whose api is "scripted"."""
     models: tuple[Model, ...] = ()

@@ -220,6 +220,7 @@ class Catalog:
             key=lambda: source.key(provider.name, environment),
             connections=self._connections,
             headers=provider.headers,
+            timeouts=provider.timeouts,
         )
 
 

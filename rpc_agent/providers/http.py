@@ -11,20 +11,7 @@ from typing import Any
 
 import httpx
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Timeouts:
-    """Seconds."""
-
-    connect: float = 10.0
-    """A reachable host answers a TCP and TLS handshake within a few; more means a wrong address or a dead network."""
-    idle: float = 300.0
-    """Between bytes, and before the first: models think for minutes, but a stream silent this long has stalled."""
-    write: float = 60.0
-    """For one piece of the request: a slow uplink with images needs tens."""
-    after_end: float = 5.0
-    """Once an answer's end was said only counts are due; some servers then neither send nor close."""
-
+from rpc_agent.providers.timeouts import Timeouts
 
 _LARGE_PART = 1024 * 1024
 """Bytes from which a part is written as it is: below it, copying costs less than one more write."""

@@ -17,6 +17,7 @@ from rpc_agent.providers.local_models import (
     ollama_names,
     vllm_models,
 )
+from rpc_agent.providers.timeouts import Timeouts
 
 if TYPE_CHECKING:
     from rpc_agent.providers.http import Http
@@ -68,7 +69,7 @@ class _Port:
 
     async def ask(self, path: str, body: Mapping[str, Any] | None = None) -> Any:
         """The JSON of a 200 answer, else None."""
-        from rpc_agent.providers.http import HttpFailed, Timeouts  # noqa: PLC0415 - httpx loads when first needed
+        from rpc_agent.providers.http import HttpFailed  # noqa: PLC0415 - httpx loads when first needed
 
         limits = Timeouts(connect=self._seconds, idle=self._seconds, write=self._seconds)
         content = orjson.dumps(body) if body is not None else None

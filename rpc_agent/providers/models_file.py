@@ -10,6 +10,7 @@ from rpc_agent.conversation.models import Model, PriceTier
 from rpc_agent.errors import SettingsError
 from rpc_agent.providers.builtin import Provider
 from rpc_agent.providers.keys import read_key_source
+from rpc_agent.providers.timeouts import read_timeouts
 from rpc_agent.settings.files import read_json_file
 from rpc_agent.settings.shapes import Flag, ListOf, MapOf, Number, OneOf, Record, Text, Whole
 
@@ -56,6 +57,13 @@ _MODEL = Record(
         "thinkingLevelMap": "thinking level -> the service's own word for it",
     },
 )
+_TIMEOUTS = Record(
+    {"connectMs": Whole(), "idleMs": Whole()},
+    purposes={
+        "connectMs": "milliseconds until a connection must be there: 10,000 unless said, 0 for no limit",
+        "idleMs": "milliseconds without a byte after which an answer has stalled: 300,000 unless said, 0 for no limit",
+    },
+)
 _PROVIDER = Record(
     {
         "baseUrl": Text(r"https?://\S+", "an address that begins with http:// or https://"),
@@ -64,6 +72,7 @@ _PROVIDER = Record(
         "api": OneOf(APIS),
         "headers": MapOf(Text()),
         "compat": Record({}),
+        "timeouts": _TIMEOUTS,
         "script": Text(),
         "models": ListOf(_MODEL),
     },
@@ -74,6 +83,7 @@ _PROVIDER = Record(
         "api": "how the service is spoken to",
         "headers": "further HTTP headers of each request",
         "compat": "quirks of the service that differ from its API",
+        "timeouts": "how long the service is waited for",
         "script": "for the API scripted: the file with the answers, beside this one",
         "models": "the provider's models",
     },
@@ -129,6 +139,7 @@ def _read_provider(name: str, raw: Mapping[str, Any], old: Provider | None, file
         key=key if key.kind != "none" or old is None else old.key,
         headers={**(old.headers if old else {}), **raw.get("headers", {})},
         compat={**(old.compat if old else {}), **raw.get("compat", {})},
+        timeouts=read_timeouts(raw.get("timeouts", {})),
         script=str(file.parent / raw["script"]) if "script" in raw else "",
     )
     return replace(provider, models=_models(provider, raw, old))

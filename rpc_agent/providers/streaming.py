@@ -22,9 +22,10 @@ from rpc_agent.providers.hidden import without_secrets
 from rpc_agent.providers.refusal import failed
 from rpc_agent.providers.retry_after import retry_after
 from rpc_agent.providers.sse import SseTooLong
+from rpc_agent.providers.timeouts import Timeouts
 
 if TYPE_CHECKING:
-    from rpc_agent.providers.http import Response, Timeouts
+    from rpc_agent.providers.http import Response
 
 _MAX_ERROR_BYTES = 64 * 1024
 """Enough of any refusal; a proxy's error page does not deserve more."""
@@ -67,7 +68,7 @@ class StreamingModel(ABC):
         key: Callable[[], str],
         connections: Connections,
         headers: Mapping[str, str] | None = None,
-        timeouts: "Timeouts | None" = None,
+        timeouts: Timeouts | None = None,
     ) -> None:
         self._model = model
         self._find_key = key
@@ -104,7 +105,7 @@ class StreamingModel(ABC):
                 f"cannot set up HTTP; check the proxy and SSL variables: {error}", kind="other"
             ) from None
         # Only now: naming the module would load httpx.
-        from rpc_agent.providers.http import HttpFailed, Timeouts  # noqa: PLC0415 - httpx loads at the first call
+        from rpc_agent.providers.http import HttpFailed  # noqa: PLC0415 - httpx loads at the first call
 
         headers = await self._all_headers()
         timeouts = self._timeouts or Timeouts()

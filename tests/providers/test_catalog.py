@@ -202,6 +202,7 @@ def test_a_trusted_projects_file_is_read_too(tmp_path: Path) -> None:
         ({"baseUrl": "http://x"}, "providers.p.api"),
         ({"baseUrl": "x", "api": "openai-completions"}, "providers.p.baseUrl"),
         ({"baseUrl": "http://x", "api": "soap"}, "providers.p.api"),
+        ({"baseUrl": "http://x", "api": "openai-completions", "timeouts": {"idleMs": "1s"}}, "providers.p.timeouts.idleMs"),
         ({"baseUrl": "http://x", "api": "openai-completions", "models": [{"name": "n"}]}, "providers.p.models.0.id"),
         ({"baseUrl": "http://x", "api": "openai-completions", "models": [{"id": "n", "contextWindow": "8k"}]},
          "providers.p.models.0.contextWindow"),

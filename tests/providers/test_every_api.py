@@ -10,7 +10,7 @@ from rpc_agent.conversation.usage import make_usage
 from rpc_agent.providers.assembly import Assembly
 from rpc_agent.providers.base import ModelCallFailed, ModelRequest
 from rpc_agent.providers.connections import Connections
-from rpc_agent.providers.http import Timeouts
+from rpc_agent.providers.timeouts import Timeouts
 from tests.support.chat_server import ServerReply, cut, error_reply
 from tests.support.model_conversations import CONVERSATIONS, Conversation
 from tests.support.provider_apis import APIS, KEY, Api, Said

@@ -14,8 +14,8 @@ from rpc_agent.providers.assembly import Assembly
 from rpc_agent.providers.base import ModelCallFailed, ModelRequest, StreamEvent, TextDelta
 from rpc_agent.providers.classify import is_retryable
 from rpc_agent.providers.connections import Connections
-from rpc_agent.providers.http import Timeouts
 from rpc_agent.providers.openai_responses.client import OpenAIResponses
+from rpc_agent.providers.timeouts import Timeouts
 from tests.support.chat_server import ChatServer, ServerReply, error_reply
 from tests.support.strict_responses import responses_faults
 

@@ -14,10 +14,10 @@ from rpc_agent.providers.assembly import Assembly
 from rpc_agent.providers.base import ModelRequest
 from rpc_agent.providers.connections import Connections
 from rpc_agent.providers.google_generative_ai.client import GoogleGenerativeAI
-from rpc_agent.providers.http import Timeouts
 from rpc_agent.providers.openai_completions.client import OpenAICompletions
 from rpc_agent.providers.openai_responses.client import OpenAIResponses
 from rpc_agent.providers.streaming import StreamingModel
+from rpc_agent.providers.timeouts import Timeouts
 from tests.support import strict_anthropic, strict_google, strict_responses
 from tests.support.chat_server import ChatServer, ServerReply, chunk, faults_in, sse
 

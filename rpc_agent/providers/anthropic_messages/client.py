@@ -1,7 +1,6 @@
 """Asks a service of the messages API. `streaming` knows connections, `request` and `response` know the bytes."""
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING
 
 from rpc_agent.conversation.models import Model
 from rpc_agent.providers.anthropic_messages.compat import read_compat
@@ -12,9 +11,7 @@ from rpc_agent.providers.base import ModelRequest
 from rpc_agent.providers.connections import Connections
 from rpc_agent.providers.pieces import Conversations
 from rpc_agent.providers.streaming import Call, StreamingModel, estimate_tokens
-
-if TYPE_CHECKING:
-    from rpc_agent.providers.http import Timeouts
+from rpc_agent.providers.timeouts import Timeouts
 
 _VERSION = "2023-06-01"
 """The version of the API that request and response are written for."""
@@ -36,7 +33,7 @@ class AnthropicMessages(StreamingModel):
         key: Callable[[], str],
         connections: Connections,
         headers: Mapping[str, str] | None = None,
-        timeouts: "Timeouts | None" = None,
+        timeouts: Timeouts | None = None,
     ) -> None:
         super().__init__(model, key=key, connections=connections, headers=headers, timeouts=timeouts)
         self._compat = read_compat(model)

@@ -1,7 +1,6 @@
 """Asks a service of the generateContent API. `streaming` knows connections, `request` and `response` the bytes."""
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from rpc_agent.conversation.models import Model
@@ -13,9 +12,7 @@ from rpc_agent.providers.google_generative_ai.request import request_body
 from rpc_agent.providers.google_generative_ai.response import GenerateContentReader
 from rpc_agent.providers.pieces import Conversations
 from rpc_agent.providers.streaming import Call, StreamingModel, estimate_tokens
-
-if TYPE_CHECKING:
-    from rpc_agent.providers.http import Timeouts
+from rpc_agent.providers.timeouts import Timeouts
 
 
 class GoogleGenerativeAI(StreamingModel):
@@ -34,7 +31,7 @@ class GoogleGenerativeAI(StreamingModel):
         key: Callable[[], str],
         connections: Connections,
         headers: Mapping[str, str] | None = None,
-        timeouts: "Timeouts | None" = None,
+        timeouts: Timeouts | None = None,
     ) -> None:
         super().__init__(model, key=key, connections=connections, headers=headers, timeouts=timeouts)
         self._compat = read_compat(model)

@@ -1,7 +1,6 @@
 """Asks a chat-completions server. `streaming` knows connections, `request` and `response` know the bytes."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from rpc_agent.conversation.messages import ModelMessage
 from rpc_agent.conversation.models import Model
@@ -12,9 +11,7 @@ from rpc_agent.providers.openai_completions.request import Before, Piece, body_p
 from rpc_agent.providers.openai_completions.response import ChatCompletionReader
 from rpc_agent.providers.pieces import Conversations, Pieces
 from rpc_agent.providers.streaming import Call, StreamingModel, estimate_tokens
-
-if TYPE_CHECKING:
-    from rpc_agent.providers.http import Timeouts
+from rpc_agent.providers.timeouts import Timeouts
 
 
 class OpenAICompletions(StreamingModel):
@@ -27,7 +24,7 @@ class OpenAICompletions(StreamingModel):
         key: Callable[[], str],
         connections: Connections,
         headers: Mapping[str, str] | None = None,
-        timeouts: "Timeouts | None" = None,
+        timeouts: Timeouts | None = None,
     ) -> None:
         super().__init__(model, key=key, connections=connections, headers=headers, timeouts=timeouts)
         self._compat = read_compat(model.compat)

@@ -1,7 +1,6 @@
 """Asks a responses server. `streaming` knows connections; `items`, `request` and `response` know the bytes."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from rpc_agent.conversation.messages import ModelMessage
 from rpc_agent.conversation.models import Model
@@ -13,9 +12,7 @@ from rpc_agent.providers.openai_responses.request import body_parts, joined_item
 from rpc_agent.providers.openai_responses.response import ResponsesReader
 from rpc_agent.providers.pieces import Conversations, Pieces
 from rpc_agent.providers.streaming import Call, StreamingModel, estimate_tokens
-
-if TYPE_CHECKING:
-    from rpc_agent.providers.http import Timeouts
+from rpc_agent.providers.timeouts import Timeouts
 
 
 class OpenAIResponses(StreamingModel):
@@ -28,7 +25,7 @@ class OpenAIResponses(StreamingModel):
         key: Callable[[], str],
         connections: Connections,
         headers: Mapping[str, str] | None = None,
-        timeouts: "Timeouts | None" = None,
+        timeouts: Timeouts | None = None,
     ) -> None:
         super().__init__(model, key=key, connections=connections, headers=headers, timeouts=timeouts)
         self._compat = read_compat(model.compat)
