@@ -18,8 +18,11 @@ Framing = Literal["lines", "headers"]
 class ServeProcess:
     """Messages go in by `send` and come out by `receive`, in order."""
 
-    def __init__(self, home: Home, *options: str, framing: Framing = "lines", **environment: str) -> None:
+    def __init__(
+        self, home: Home, *options: str, framing: Framing = "lines", patience: float = PATIENCE, **environment: str
+    ) -> None:
         self.framing = framing
+        self._patience = patience
         self.process = subprocess.Popen(
             [sys.executable, "-m", "rpc_agent", "serve", *options],
             stdin=subprocess.PIPE,
@@ -48,7 +51,7 @@ class ServeProcess:
 
     def receive(self) -> Any:
         """The next message; None when the output has ended."""
-        return self._messages.get(timeout=PATIENCE)
+        return self._messages.get(timeout=self._patience)
 
     def until(self, **wanted: Any) -> Any:
         """The next message that has these fields, such as id=1 or method="agent_settled"."""
@@ -96,8 +99,10 @@ class ServeProcess:
 
 
 @contextlib.contextmanager
-def serve_process(home: Home, *options: str, framing: Framing = "lines", **environment: str) -> Iterator[ServeProcess]:
-    process = ServeProcess(home, *options, framing=framing, **environment)
+def serve_process(
+    home: Home, *options: str, framing: Framing = "lines", patience: float = PATIENCE, **environment: str
+) -> Iterator[ServeProcess]:
+    process = ServeProcess(home, *options, framing=framing, patience=patience, **environment)
     try:
         yield process
     finally:
