@@ -43,8 +43,8 @@ class Model:
         """ "provider/modelId", as settings, commands and overrides name it."""
         return f"{self.provider}/{self.id}"
 
-    def to_json(self) -> JsonObject:
-        """The wire's Model; never holds a key."""
+    def to_json(self, window: int = 0) -> JsonObject:
+        """The wire's Model; never holds a key. `window` is the one in force where it is known to be smaller."""
         prices = {"input": 0.0, "output": 0.0, "cacheRead": 0.0, "cacheWrite": 0.0, **self.cost}
         return {
             "id": self.id,
@@ -57,6 +57,7 @@ class Model:
             "contextWindow": self.context_window,
             "maxTokens": self.max_tokens,
             "cost": prices,
+            **({"effectiveContextWindow": window} if 0 < window < self.context_window else {}),
         }
 
 

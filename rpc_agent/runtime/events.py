@@ -40,7 +40,10 @@ class SessionInfoChanged:
 
 @dataclass(frozen=True, slots=True)
 class ModelChanged:
+    """`window` is the one in force, which refusals may have taught."""
+
     model: Model
+    window: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -131,10 +131,11 @@ class ModelContext:
 
     @property
     def window(self) -> int:
-        """The smallest of what the model declares and what its refusals taught; 0 where nobody knows."""
-        model = self._models.model
-        if model is None:
-            return 0
+        """That of the current model; 0 where nobody knows."""
+        return 0 if self._models.model is None else self.window_of(self._models.model)
+
+    def window_of(self, model: Model) -> int:
+        """The smallest of what a model declares and what its refusals taught; 0 where nobody knows."""
         return effective_window(model.context_window, learned=self._lessons_of(model).limit)
 
     def system_tokens(self) -> int:

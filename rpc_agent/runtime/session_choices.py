@@ -32,8 +32,11 @@ class SessionChoices:
     def _use(self, model: Model) -> Model:
         self._parts.log.append("model_change", {"provider": model.provider, "modelId": model.id})
         self._parts.models.select(model)
-        self._parts.broadcast.emit(ModelChanged(model))
+        self._announce(model)
         return model
+
+    def _announce(self, model: Model) -> None:
+        self._parts.broadcast.emit(ModelChanged(model, self._parts.context.window_of(model)))
 
     def set_thinking_level(self, level: str) -> None:
         """Raises InvalidValue. A level that the model cannot do becomes the nearest below."""
@@ -95,4 +98,4 @@ class SessionChoices:
             return
         if model != models.model:
             models.select(model)
-            self._parts.broadcast.emit(ModelChanged(model))
+            self._announce(model)

@@ -100,8 +100,8 @@ def _change_notification(event: ChangeEvent) -> tuple[str, Fields]:
             return "queue_update", {"steering": list(steering), "followUp": list(follow_up)}
         case SessionInfoChanged(name):
             return "session_info_changed", _present(name=name)
-        case ModelChanged(model):
-            return "model_changed", {"model": model.to_json()}
+        case ModelChanged(model, window):
+            return "model_changed", {"model": model.to_json(window)}
         case ThinkingLevelChanged(level):
             return "thinking_level_changed", {"level": level}
         case ContextUsageChanged(tokens, context_window, percent):

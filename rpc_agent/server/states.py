@@ -40,12 +40,8 @@ def state_to_wire(session: LiveSession, feed: SessionFeed) -> dict[str, Any]:
 
 
 def _model_to_wire(state: SessionState) -> dict[str, Any] | None:
-    """The model; with the window that its refusals taught where that is smaller than the one it declares."""
-    if state.model is None:
-        return None
-    learned = state.context_usage.context_window if state.context_usage else 0
-    smaller = 0 < learned < state.model.context_window
-    return {**state.model.to_json(), **({"effectiveContextWindow": learned} if smaller else {})}
+    usage = state.context_usage
+    return None if state.model is None else state.model.to_json(usage.context_window if usage else 0)
 
 
 def usage_to_wire(usage: ContextUsage) -> dict[str, Any]:

@@ -118,6 +118,12 @@ async def test_a_limit_that_a_refusal_states_is_learned_and_told(tmp_path: Path)
         assert (warning["kind"], warning["limit"]) == ("limitLearned", 50_000)
         state = await client.request("get_state")
         assert (state["contextUsage"]["contextWindow"], state["model"]["effectiveContextWindow"]) == (50_000, 50_000)
+        answers = [
+            (await client.request("get_available_models"))["models"][0],
+            (await client.request("set_model", {"provider": "scripted", "modelId": "m"}))["model"],
+            next(n.params["model"] for n in reversed(client.notifications) if n.method == "model_changed"),
+        ]
+        assert answers == [state["model"]] * 3
 
 
 async def test_input_that_was_cut_without_a_word_is_noticed_once(tmp_path: Path) -> None:

@@ -1,5 +1,7 @@
 """Methods about which model answers."""
 
+from rpc_agent.conversation.json_values import JsonObject
+from rpc_agent.conversation.models import Model
 from rpc_agent.protocol.models import SetModelParams, SetThinkingLevelParams
 from rpc_agent.protocol.wire_model import SessionParams
 from rpc_agent.server.dispatch import Request, Result, SessionHandler
@@ -7,12 +9,15 @@ from rpc_agent.server.dispatch import Request, Result, SessionHandler
 
 async def get_available_models(request: Request, params: SessionParams) -> Result:
     await request.session.models.look_for_local_servers()
-    return {"models": [model.to_json() for model in request.session.models.available()]}
+    return {"models": [_to_wire(request, model) for model in request.session.models.available()]}
 
 
 async def cycle_model(request: Request, params: SessionParams) -> Result:
     model = request.session.choices.cycle_model()
-    return {"model": model.to_json() if model else None, "thinkingLevel": request.session.models.thinking_level}
+    return {
+        "model": _to_wire(request, model) if model else None,
+        "thinkingLevel": request.session.models.thinking_level,
+    }
 
 
 async def set_thinking_level(request: Request, params: SetThinkingLevelParams) -> Result:
@@ -29,7 +34,11 @@ async def get_available_thinking_levels(request: Request, params: SessionParams)
 
 
 async def set_model(request: Request, params: SetModelParams) -> Result:
-    return {"model": request.session.choices.set_model(params.provider, params.model_id).to_json()}
+    return {"model": _to_wire(request, request.session.choices.set_model(params.provider, params.model_id))}
+
+
+def _to_wire(request: Request, model: Model) -> JsonObject:
+    return model.to_json(request.session.context.window_of(model))
 
 
 SESSION_HANDLERS: dict[str, SessionHandler] = {
