@@ -1,8 +1,6 @@
 """Opens what is on disk, whole or from its tail, and gives it as a tree. Writes only when a format is migrated."""
 
-import contextlib
-import gc
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -14,6 +12,7 @@ from rpc_agent.session.migrations import version_of
 from rpc_agent.session.replay import LoadedSession, add_records, is_header, read_session
 from rpc_agent.session.tree import SessionTree
 from rpc_agent.session.warnings import SessionWarning
+from rpc_agent.storage import collector
 from rpc_agent.storage.file_head import FileHead
 from rpc_agent.storage.file_header import first_records, header_in
 from rpc_agent.storage.file_tail import read_tail
@@ -48,7 +47,7 @@ def load(path: Path, *, draw_id: Callable[[], str], may_write: bool, whole_limit
 
     Raises SessionUnreadable, StorageFailed.
     """
-    with storage_errors(path), _collector_paused():
+    with storage_errors(path), collector.paused():
         size = path.stat().st_size
         if size > whole_limit:
             header = _first_header(path, size)
@@ -112,20 +111,3 @@ def _first_header(path: Path, size: int) -> JsonObject | None:
 
 def _no_id() -> str:
     raise AssertionError("only files of version 1 need ids, and those are read whole")
-
-
-@contextlib.contextmanager
-def _collector_paused() -> Iterator[None]:
-    """Loading makes many objects and no garbage; letting the collector look at them multiplies the time.
-
-    Afterwards it leaves them alone for good: a walk through the entries of a long session would stop everything for a
-    tenth of a second now and then. Entries hold no cycles, so they go without it when the session is closed.
-    """
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_on:
-            gc.freeze()
-            gc.enable()

@@ -19,6 +19,7 @@ from rpc_agent.session.json_lines import write_json, write_object
 from rpc_agent.session.replay import RecordReader, add_records, read_records
 from rpc_agent.session.tree import SessionTree
 from rpc_agent.session.warnings import SessionWarning
+from rpc_agent.storage import collector
 from rpc_agent.storage.file_head import FileHead
 from rpc_agent.storage.identity import Identity
 from rpc_agent.storage.loading import WHOLE_FILE_LIMIT, Loaded, load
@@ -43,6 +44,7 @@ class SessionStore(StoredEntries):
         self._file: SessionFile | None = None
         self._size = 0
         self._reserved: set[str] = set()
+        self._is_closed = False
 
     @classmethod
     def create(
@@ -188,6 +190,9 @@ class SessionStore(StoredEntries):
         for part in (self._file, self._head):
             if part is not None:
                 part.close()
+        if not self._is_closed:
+            self._is_closed = True
+            collector.session_closed(self.file_bytes)
 
     def _append(self, parent_id: str | None, drafts: Sequence[Draft], ids: Sequence[str | None] = ()) -> list[Entry]:
         if self.read_only:

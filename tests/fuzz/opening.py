@@ -4,6 +4,7 @@ import tempfile
 from pathlib import Path
 
 from rpc_agent.errors import SessionUnreadable
+from rpc_agent.storage import collector
 from rpc_agent.storage.loading import Loaded, load
 from tests.fuzz import replay
 from tests.support.sessions import HEADER, line
@@ -21,6 +22,7 @@ def check(data: bytes) -> None:
     assert isinstance(whole, Loaded) and isinstance(tail, Loaded)
     assert tail.tree.leaf_id == whole.tree.leaf_id
     assert replay.can_be_sent(tail) == replay.can_be_sent(whole)
+    collector.session_closed(len(data))
 
 
 def _opened(whole_limit: int) -> Loaded | SessionUnreadable:
