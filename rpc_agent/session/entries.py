@@ -124,8 +124,6 @@ Entry = (
 NOT_NAMED = ""
 """The parent of an entry that says neither `null` nor an id. No entry has this one, so the parent is missing."""
 
-_WITH_CONTENT = ("system", "user", "assistant", "toolResult", "custom")
-
 LEAF_MARKER = "leaf"
 """customType of the entry that a navigation appends, so that the place survives a restart."""
 
@@ -140,10 +138,17 @@ def read_entry(raw: JsonObject) -> Entry | None:
     if links is None:
         return None
     entry_id, parent_id = links
-    if raw["id"] != entry_id or (raw.get("parentId") != parent_id and parent_id):
-        raw = {**raw, "id": entry_id, "parentId": parent_id}
+    raw = with_text_ids(raw, links)
     base = {"id": entry_id, "parent_id": parent_id, "timestamp": as_text(raw.get("timestamp")), "raw": raw}
     return _read_payload(raw, base)
+
+
+def with_text_ids(raw: JsonObject, links: tuple[str, str | None]) -> JsonObject:
+    """The object of an entry whose `entry_links` are these: what `read_entry` makes its `raw`."""
+    entry_id, parent_id = links
+    if raw["id"] != entry_id or (raw.get("parentId") != parent_id and parent_id):
+        return {**raw, "id": entry_id, "parentId": parent_id}
+    return raw
 
 
 def entry_links(raw: JsonObject) -> tuple[str, str | None] | None:
@@ -164,15 +169,9 @@ def _as_id(value: object) -> str:
 
 
 def has_null_content(raw: JsonObject) -> bool:
-    """Whether an entry of a message, or of a custom one, says nothing at all where its content belongs."""
-    match raw.get("type"):
-        case "message":
-            message = raw.get("message")
-            return isinstance(message, dict) and message.get("role") in _WITH_CONTENT and message.get("content") is None
-        case "custom_message":
-            return raw.get("content") is None
-        case _:
-            return False
+    """Whether an entry of a message, or of a custom one, has null where its content belongs."""
+    holder = raw.get("message") if raw.get("type") == "message" else raw
+    return isinstance(holder, dict) and holder.get("content", "") is None
 
 
 def new_entry(kind: str, fields: Mapping[str, Any], *, entry_id: str, parent_id: str | None, timestamp: str) -> Entry:

@@ -7,8 +7,8 @@ glues its next record to it, a full disk leaves NUL bytes. Every complete record
 import re
 from dataclasses import dataclass
 
-from rpc_agent.conversation.json_values import JsonObject
-from rpc_agent.session.json_lines import NotJson, decoder, has_lone_surrogate, read_json, readable_text
+from rpc_agent.conversation.json_values import JsonObject, is_deeper
+from rpc_agent.session.json_lines import MOST_LEVELS, NotJson, decoder, has_lone_surrogate, read_json, readable_text
 
 _BOM = b"\xef\xbb\xbf"
 _PADDING = b" \t\r\n\x00"
@@ -41,6 +41,7 @@ TORN_TAIL = Problem("tornTail", "The last line is incomplete, as a kill leaves i
 NOT_A_RECORD = Problem("notAnEntry", "The line is JSON but not an entry of a session; it was skipped.", True)
 BAD_BYTES = Problem("invalidUtf8", "The line is not valid UTF-8; the stray bytes were replaced by U+FFFD.")
 LONE_SURROGATE = Problem("loneSurrogate", "The line holds one half of a surrogate pair; it was replaced by U+FFFD.")
+NULL_CONTENT = Problem("nullContent", "A message in the line has null for its content; it is read as an empty one.")
 MARK = Problem("bom", "The line begins with a byte order mark; it was skipped.")
 
 
@@ -139,7 +140,7 @@ def _last_starts(text: str) -> int:
 
 def _stands_alone(value: object, text: str, end: int) -> bool:
     """Whether an object is a record and not a piece of a torn one: a piece is followed by , ] or } or lacks a time."""
-    if not isinstance(value, dict) or not _is_record(value):
+    if not isinstance(value, dict) or not _is_record(value) or is_deeper(value, MOST_LEVELS):
         return False
     # Tool calls have an id too, but no parent. Entries of version 1 have neither, and blocks have no time.
     is_linked = "id" in value and "parentId" in value

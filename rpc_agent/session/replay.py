@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from rpc_agent.conversation.json_values import JsonObject, as_text
 from rpc_agent.errors import SessionUnreadable
 from rpc_agent.session.entries import SESSION_VERSION, has_null_content, read_entry
-from rpc_agent.session.line_reader import NOT_A_RECORD, TORN_TAIL, UNREADABLE, Problem, read_line
+from rpc_agent.session.line_reader import NOT_A_RECORD, NULL_CONTENT, TORN_TAIL, UNREADABLE, Problem, read_line
 from rpc_agent.session.migrations import migrate, version_of
 from rpc_agent.session.tree import SessionTree
 from rpc_agent.session.warnings import SessionWarning, WarningList
@@ -44,6 +44,8 @@ class RecordReader:
         raws, problems = read_line(line, exact=self.exact)
         for problem in problems:
             self._note(TORN_TAIL if problem is UNREADABLE and not ended else problem)
+        if b"null" in line and any(map(has_null_content, raws)):
+            self._note(NULL_CONTENT)
         return [Record(raw, self.lines, self.lost) for raw in raws]
 
     def refuse(self, record: Record) -> None:
@@ -54,10 +56,6 @@ class RecordReader:
     def note_duplicate(self, entry_id: str, line: int | None) -> None:
         message = f"Entry {entry_id} stands in the file more than once; the last one counts."
         self.warnings.add("duplicateId", message, line)
-
-    def note_null_content(self, record: Record) -> None:
-        if has_null_content(record.raw):
-            self.warnings.add("nullContent", "The message has no content; it is read as an empty one.", record.line)
 
     def note_extra_header(self, record: Record) -> None:
         self.warnings.add("extraHeader", "A second session header was skipped.", record.line)
@@ -144,7 +142,6 @@ def add_records(tree: SessionTree, records: list[Record], reader: RecordReader) 
             reader.refuse(record)
             refused = True
             continue
-        reader.note_null_content(record)
         if tree.has(entry.id):
             reader.note_duplicate(entry.id, record.line)
         # The reader has been to the end of the file by now: what it lost behind this entry was not its parent.

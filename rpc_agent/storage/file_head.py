@@ -11,7 +11,14 @@ from typing import BinaryIO
 
 from rpc_agent.conversation.json_values import JsonObject
 from rpc_agent.errors import EntryNotFound
-from rpc_agent.session.entries import Entry, LabelEntry, SessionInfoEntry, entry_links, read_entry
+from rpc_agent.session.entries import (
+    Entry,
+    LabelEntry,
+    SessionInfoEntry,
+    entry_links,
+    read_entry,
+    with_text_ids,
+)
 from rpc_agent.session.line_reader import read_line
 from rpc_agent.session.replay import RecordReader
 from rpc_agent.session.warnings import SessionWarning
@@ -21,6 +28,8 @@ from rpc_agent.storage.session_file import storage_errors
 _STEP_BYTES = 64 * 1024
 # A fifth of a millisecond of work between two chances for other threads.
 _LET_IN_SECONDS = 0.0001
+_IDS_KEPT = 1024
+"""Those read last. Who reads on in the file asks for parents, and the parent is nearly always one of them."""
 
 
 class FileHead:
@@ -35,6 +44,8 @@ class FileHead:
         self._lines: BinaryIO | None = None
         self._joined: dict[tuple[int, bool], list[JsonObject]] = {}
         """The last line with several records in it, taken apart: that is too slow to be done for each of them."""
+        self._ids: dict[int, str] = {}
+        """Ids by position, of what was read lately."""
         self._reader = RecordReader(exact=False)
         self._orphans: dict[int, tuple[str, int]] = {}
         """By position: the parent that was not there, and the entry before it in the file if something was lost."""
@@ -126,16 +137,36 @@ class FileHead:
     # By position.
 
     def id_at(self, position: int) -> str:
-        links = entry_links(self._raw_at(position))
-        if links is None:
-            raise EntryNotFound(f"#{position}")
-        return links[0]
+        known = self._ids.get(position)
+        return known if known is not None else self._links_in(self._raw_at(position), position)[0]
 
     def entry_at(self, position: int) -> Entry:
         entry = read_entry(self._raw_at(position, exact=True))
         if entry is None:
             raise EntryNotFound(f"#{position}")
+        self._note_id(position, entry.id)
         return entry
+
+    def objects_at(self, positions: Iterable[int]) -> list[JsonObject]:
+        """What `entry_at` gives as `raw`, without making entries of it: five times as fast."""
+        with self._working, storage_errors(self._path):
+            return [self._object_at(position) for position in positions]
+
+    def _object_at(self, position: int) -> JsonObject:
+        raw = self._record_at(position, exact=True)
+        return with_text_ids(raw, self._links_in(raw, position))
+
+    def _links_in(self, raw: JsonObject, position: int) -> tuple[str, str | None]:
+        links = entry_links(raw)
+        if links is None:
+            raise EntryNotFound(f"#{position}")
+        self._note_id(position, links[0])
+        return links
+
+    def _note_id(self, position: int, entry_id: str) -> None:
+        if len(self._ids) >= _IDS_KEPT:
+            self._ids.clear()
+        self._ids[position] = entry_id
 
     def note_duplicate(self, entry_id: str, line: int | None = None) -> None:
         self._reader.note_duplicate(entry_id, line)
@@ -163,15 +194,18 @@ class FileHead:
 
     def _raw_at(self, position: int, *, exact: bool = False) -> JsonObject:
         with self._working, storage_errors(self._path):
-            if self._lines is None:
-                self._lines = open(self._path, "rb")  # noqa: SIM115 - kept open until close()
-            offset = self.index.offsets[position]
-            line_at, number = offset >> _RECORD_BITS, offset & _RECORD_MASK
-            if (records := self._joined.get((line_at, exact))) is None:
-                self._lines.seek(line_at)
-                records = read_line(self._lines.readline().rstrip(b"\r\n"), exact=exact)[0]
-                if len(records) > 1:
-                    self._joined = {(line_at, exact): records}
+            return self._record_at(position, exact=exact)
+
+    def _record_at(self, position: int, *, exact: bool) -> JsonObject:
+        if self._lines is None:
+            self._lines = open(self._path, "rb")  # noqa: SIM115 - kept open until close()
+        offset = self.index.offsets[position]
+        line_at, number = offset >> _RECORD_BITS, offset & _RECORD_MASK
+        if (records := self._joined.get((line_at, exact))) is None:
+            self._lines.seek(line_at)
+            records = read_line(self._lines.readline().rstrip(b"\r\n"), exact=exact)[0]
+            if len(records) > 1:
+                self._joined = {(line_at, exact): records}
         return records[number]
 
     def _index_lines(self, budget: int) -> None:
@@ -199,7 +233,6 @@ class FileHead:
             if links is None:
                 self._reader.refuse(record)
                 continue
-            self._reader.note_null_content(record)
             entry_id, parent_id = links
             position = len(self.index)
             before = self.index.add(entry_id, parent_id, self._at << _RECORD_BITS | min(number, _RECORD_MASK))
