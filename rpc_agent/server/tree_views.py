@@ -29,6 +29,8 @@ _AT_ONCE = 64
 """Entries read in one go: about a millisecond when they come from the disk."""
 _PREVIEW_CHARS = 120
 """One line in a tree view."""
+_USUALLY_ENOUGH = 400
+"""Characters of a text that make a line; the rest of a megabyte need not be looked at."""
 
 
 async def flat_tree(
@@ -93,7 +95,11 @@ def _label(label: str | None, timestamp: str | None) -> dict[str, Any]:
 
 def preview(entry: Entry) -> str:
     """One line that lets a person recognise the entry."""
-    return " ".join(_text(entry).split())[:_PREVIEW_CHARS]
+    text = _text(entry)
+    line = " ".join(text[:_USUALLY_ENOUGH].split())
+    if len(line) < _PREVIEW_CHARS:
+        line = " ".join(text.split())
+    return line[:_PREVIEW_CHARS]
 
 
 def _text(entry: Entry) -> str:

@@ -4,10 +4,11 @@ from collections.abc import AsyncIterator, Sequence
 
 from anyio.lowlevel import checkpoint
 
+from rpc_agent.conversation.json_values import JsonObject
 from rpc_agent.session.entries import Entry
 from rpc_agent.storage.session_store import SessionStore
 from rpc_agent.storage.tree_links import Place
-from rpc_agent.storage.tree_pages import EntryPage, TreeNode, TreePage
+from rpc_agent.storage.tree_pages import ObjectPage, TreeNode, TreePage
 
 _AT_ONCE = 64
 """Entries read in one go: about a millisecond when they come from the disk."""
@@ -27,16 +28,18 @@ async def entry_pages(store: SessionStore, since: str | None = None) -> AsyncIte
         await checkpoint()
 
 
-async def entry_page(store: SessionStore, since: str | None, limit: int | None) -> EntryPage:
-    """Like `SessionStore.entries`, of at most MOST_ENTRIES. Raises EntryNotFound."""
+async def object_page(store: SessionStore, since: str | None, limit: int | None) -> ObjectPage:
+    """Entries as they stand in the file, those strictly after `since`; at most MOST_ENTRIES. Raises EntryNotFound."""
+    await store.complete_index()
     most = min(limit or MOST_ENTRIES, MOST_ENTRIES)
-    found: list[Entry] = []
-    async for entries in entry_pages(store, since):
-        found += entries
-        if len(found) > most:
-            break
-    cursor = found[most - 1].id if len(found) > most else None
-    return EntryPage(found[:most], store.leaf_id, cursor)
+    found: list[JsonObject] = []
+    while True:
+        page = store.pages.objects(since, min(_AT_ONCE, most - len(found)))
+        found += page.objects
+        since = page.next_cursor
+        if since is None or len(found) >= most:
+            return ObjectPage(found, page.leaf_id, since)
+        await checkpoint()
 
 
 async def tree_page(

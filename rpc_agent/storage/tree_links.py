@@ -7,6 +7,7 @@ tail, or a child stands before its parent: those links lead from one part to the
 import itertools
 from collections.abc import Iterator, Sequence
 
+from rpc_agent.conversation.json_values import JsonObject
 from rpc_agent.errors import EntryNotFound
 from rpc_agent.session.entries import Entry
 from rpc_agent.session.tree import SessionTree
@@ -70,6 +71,12 @@ class TreeLinks:
     def entry_at(self, place: Place) -> Entry:
         """Reads it, where it is in the front."""
         return self._front.entry_at(place) if isinstance(place, int) else self._tree.get(place)
+
+    def objects_at(self, places: Sequence[Place]) -> list[JsonObject]:
+        """Entries as they stand in the file. `places` in the order of the file."""
+        positions = [place for place in places if isinstance(place, int)]
+        in_front = self._front.objects_at(positions) if positions else []
+        return [*in_front, *(self._tree.get(place).raw for place in places if isinstance(place, str))]
 
     def id_at(self, place: Place) -> str:
         """Reads it, where it is in the front."""

@@ -4,6 +4,7 @@ import itertools
 from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass
 
+from rpc_agent.conversation.json_values import JsonObject
 from rpc_agent.session.entries import Entry
 from rpc_agent.session.tree import SessionTree
 from rpc_agent.storage.file_head import FileHead
@@ -15,6 +16,15 @@ class EntryPage:
     """`next_cursor` is the id to pass as `since` for the next page, None when there is none."""
 
     entries: list[Entry]
+    leaf_id: str | None
+    next_cursor: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectPage:
+    """The same with entries as they stand in the file."""
+
+    objects: list[JsonObject]
     leaf_id: str | None
     next_cursor: str | None
 
@@ -51,6 +61,11 @@ class TreePages:
     def entries(self, since: str | None, limit: int | None) -> EntryPage:
         found, cursor = self._page(self._behind(since), limit)
         return EntryPage([self._links.entry_at(place) for place in found], self._leaf_id, cursor)
+
+    def objects(self, since: str | None, limit: int) -> ObjectPage:
+        """Like `entries`, and much faster where they are in the front."""
+        found, cursor = self._page(self._behind(since), limit)
+        return ObjectPage(self._links.objects_at(found), self._leaf_id, cursor)
 
     def nodes(self, *, root_id: str | None, depth: int | None, cursor: str | None, limit: int | None) -> TreePage:
         inside = None if root_id is None and depth is None else set(self.below(root_id, depth))

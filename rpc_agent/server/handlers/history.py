@@ -7,7 +7,7 @@ from rpc_agent.protocol.wire_model import SessionParams
 from rpc_agent.server.dispatch import Request, Result, SessionHandler
 from rpc_agent.server.tree_views import flat_tree, nested_tree
 from rpc_agent.session.entries import MessageEntry
-from rpc_agent.storage.gentle_reading import entry_page, entry_pages
+from rpc_agent.storage.gentle_reading import entry_pages, object_page
 
 
 async def get_messages(request: Request, params: SessionParams) -> Result:
@@ -30,9 +30,9 @@ async def get_context(request: Request, params: SessionParams) -> Result:
 
 
 async def get_entries(request: Request, params: GetEntriesParams) -> Result:
-    page = await entry_page(request.session.log.store, params.since, params.limit)
+    page = await object_page(request.session.log.store, params.since, params.limit)
     cursor = {} if page.next_cursor is None else {"nextCursor": page.next_cursor}
-    return {"entries": [entry.raw for entry in page.entries], "leafId": page.leaf_id, **cursor}
+    return {"entries": page.objects, "leafId": page.leaf_id, **cursor}
 
 
 async def get_entry(request: Request, params: EntryParams) -> Result:
