@@ -20,9 +20,13 @@ def check(data: bytes) -> None:
     _FILE.write_bytes(line(HEADER) + data)
     whole, tail = _opened(1 << 30), _opened(0)
     assert isinstance(whole, Loaded) and isinstance(tail, Loaded)
-    assert tail.tree.leaf_id == whole.tree.leaf_id
-    assert replay.can_be_sent(tail) == replay.can_be_sent(whole)
-    collector.session_closed(len(data))
+    try:
+        assert tail.tree.leaf_id == whole.tree.leaf_id
+        assert replay.can_be_sent(tail) == replay.can_be_sent(whole)
+    finally:
+        if tail.head is not None:
+            tail.head.close()
+        collector.session_closed(len(data))
 
 
 def _opened(whole_limit: int) -> Loaded | SessionUnreadable:
