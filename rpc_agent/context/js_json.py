@@ -2,6 +2,7 @@
 
 import json
 import math
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 _SAFE_INTEGER = 2**53
@@ -9,28 +10,60 @@ _SAFE_INTEGER = 2**53
 
 
 def compact_json(value: Any, *, sort_keys: bool = False) -> str:
-    """`value` without spaces and with JavaScript's numbers: 1.0 is 1, 1e21 is 1e+21, NaN is null."""
-    return "".join(_pieces(value, sort_keys))
+    """`value` without spaces and with JavaScript's numbers: 1.0 is 1, 1e21 is 1e+21, NaN is null.
+
+    A stack of its own: what came from a file or a model may be nested deeper than Python calls.
+    """
+    written: list[str] = []
+    waiting: list[Any] = [_part(value)]
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, str):
+            written.append(part)
+        else:
+            waiting += reversed(_object_parts(part, sort_keys) if isinstance(part, dict) else _array_parts(part))
+    return "".join(written)
 
 
-def _pieces(value: Any, sort_keys: bool) -> "list[str]":
+def _part(value: Any) -> Any:
+    """JSON text, or an object or array whose text is still to be made."""
+    return value if isinstance(value, dict | list | tuple) else _plain(value)
+
+
+def _object_parts(value: Mapping[Any, Any], sort_keys: bool) -> list[Any]:
+    parts: list[Any] = ["{"]
+    for key in sorted(value) if sort_keys else value:
+        parts += (f"{_text(str(key))}:", _part(value[key]), ",")
+    return _closed(parts, "}")
+
+
+def _array_parts(items: Sequence[Any]) -> list[Any]:
+    parts: list[Any] = ["["]
+    for item in items:
+        parts += (_part(item), ",")
+    return _closed(parts, "]")
+
+
+def _closed(parts: list[Any], bracket: str) -> list[Any]:
+    if len(parts) > 1:
+        parts[-1] = bracket
+    else:
+        parts.append(bracket)
+    return parts
+
+
+def _plain(value: Any) -> str:
     match value:
-        case dict():
-            items = sorted(value.items()) if sort_keys else value.items()
-            inner = (f"{_text(str(key))}:{''.join(_pieces(item, sort_keys))}" for key, item in items)
-            return ["{", ",".join(inner), "}"]
-        case list() | tuple():
-            return ["[", ",".join("".join(_pieces(item, sort_keys)) for item in value), "]"]
         case str():
-            return [_text(value)]
+            return _text(value)
         case bool() | None:
-            return [json.dumps(value)]
+            return json.dumps(value)
         case int() if -_SAFE_INTEGER <= value <= _SAFE_INTEGER:
-            return [str(value)]
+            return str(value)
         case int() | float():
-            return [_number(value)]
+            return _number(value)
         case _:
-            return ["null"]
+            return "null"
 
 
 def _text(text: str) -> str:

@@ -12,7 +12,7 @@ from rpc_agent.conversation.blocks import (
     UserBlock,
     text_block,
 )
-from rpc_agent.conversation.json_values import without_lone_surrogates
+from rpc_agent.conversation.json_values import is_deeper, without_lone_surrogates
 from rpc_agent.conversation.messages import AssistantMessage, ToolResultMessage
 
 BlockT = TypeVar("BlockT", TextBlock, ThinkingBlock, ToolCallBlock)
@@ -20,6 +20,8 @@ BlockT = TypeVar("BlockT", TextBlock, ThinkingBlock, ToolCallBlock)
 _IMAGE_NOTE = "[An image was here; this model does not read images.]"
 _IMAGES_BLOCKED_NOTE = "[An image was here; sending images is switched off.]"
 _SILENT_RESULT = "(no output)"
+# Of arguments: files hold anything, services refuse what is nested some hundreds deep, and so do JSON writers.
+_MOST_LEVELS = 100
 """Anthropic and others refuse an empty result, and a command that prints nothing is ordinary."""
 
 
@@ -96,6 +98,8 @@ def _thinking(block: ThinkingBlock) -> ThinkingBlock | None:
 
 
 def _call(block: ToolCallBlock) -> ToolCallBlock:
+    if is_deeper(block["arguments"], _MOST_LEVELS):
+        return {**block, "arguments": {"omitted": f"nested more than {_MOST_LEVELS} deep"}}
     arguments = _clean(block["arguments"])
     return block if arguments == block["arguments"] else {**block, "arguments": arguments}
 

@@ -132,7 +132,7 @@ def read_message(value: object) -> Message | None:
     unknown fields are kept. The object given in is never changed.
     """
     raw = as_object(value)
-    role = raw.get("role")
+    role = as_text(raw.get("role"))
     if role not in _ROLES:
         return None
     message: dict[str, Any] = {"timestamp": 0, **raw}

@@ -5,7 +5,10 @@ from typing import Any
 
 import orjson
 
-from rpc_agent.conversation.json_values import without_lone_surrogates
+from rpc_agent.conversation.json_values import is_deeper, without_lone_surrogates
+
+_MOST_LEVELS = 100
+"""No tool's schema comes near it. Beyond some hundreds the JSON writers of one program or another fail."""
 
 
 def parse_arguments(text: str) -> dict[str, Any] | None:
@@ -19,7 +22,7 @@ def parse_arguments(text: str) -> dict[str, Any] | None:
     if isinstance(value, str):
         # Some servers put the text into quotes once more.
         value = _parse_odd(value)
-    return value if isinstance(value, dict) else None
+    return value if isinstance(value, dict) and not is_deeper(value, _MOST_LEVELS) else None
 
 
 def _parse_odd(text: str) -> Any:

@@ -11,7 +11,7 @@ from typing import Any
 
 import orjson
 
-from rpc_agent.conversation.json_values import JsonObject, without_lone_surrogates
+from rpc_agent.conversation.json_values import JsonObject, is_deeper, without_lone_surrogates
 
 _AS_ZEROS = bytes(48 if 48 <= byte <= 57 else 32 for byte in range(256))
 _LONG_RUN = b"0" * 19
@@ -26,6 +26,10 @@ _MAX_INTEGER_DIGITS = 4000
 # Python refuses to read integers of more than 4300 digits, and JSON readers elsewhere make them infinite.
 
 
+MOST_LEVELS = 800
+# Python's writer ends below a thousand calls, of which the server's own and what goes around an entry take some.
+
+
 class NotJson(ValueError):
     """The bytes are not one complete JSON value."""
 
@@ -38,10 +42,10 @@ def read_json(line: bytes, *, exact: bool = True) -> Any:
     """
     if not exact or _LONG_RUN not in line.translate(_AS_ZEROS):
         try:
-            return orjson.loads(line)
+            return _followable(orjson.loads(line), line)
         except orjson.JSONDecodeError:
             pass
-    return _read_slowly(readable_text(line))
+    return _followable(_read_slowly(readable_text(line)), line)
 
 
 def readable_text(line: bytes) -> str:
@@ -74,6 +78,15 @@ def write_object(value: JsonObject) -> tuple[bytes, JsonObject]:
     except TypeError:
         line = write_json(value)
         return line, read_json(line)
+
+
+def _followable(value: Any, line: bytes) -> Any:
+    """What we can read deeper than we can write it again would be an error of every question about the session."""
+    # Counting is cheap, and a line that cannot be so deep is not looked through.
+    may_be_deep = len(line) > 2 * MOST_LEVELS and line.count(b"[") + line.count(b"{") > MOST_LEVELS
+    if may_be_deep and is_deeper(value, MOST_LEVELS):
+        raise NotJson("nested too deeply")
+    return value
 
 
 def _read_slowly(text: str) -> Any:

@@ -34,6 +34,9 @@ def _types(schema: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def _coerced(schema: Mapping[str, Any], value: Any) -> Any:
+    if not schema:
+        # Nothing is said of it: it stays, however deep it goes.
+        return value
     types = _types(schema)
     if types and not any(_IS_TYPE[name](value) for name in types if name in _IS_TYPE):
         value = _converted(types, value)

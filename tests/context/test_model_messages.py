@@ -95,6 +95,14 @@ def test_a_silent_result_and_empty_blocks_are_never_sent_empty():
     assert [texts(message) for message in messages] == [["go"], [None], ["(no output)"]]
 
 
+def test_arguments_nested_deeper_than_services_read_are_left_out():
+    deep: object = 1
+    for _ in range(500):
+        deep = {"a": deep}
+    _, sent_answer, *_ = sent(said("hi"), answer("", call("1", path=deep)), result("1", "ok"))
+    assert sent_answer["content"][0]["arguments"] == {"omitted": "nested more than 100 deep"}
+
+
 def test_reasoning_goes_only_to_the_model_that_made_it():
     thought = {"type": "thinking", "thinking": "hm", "thinkingSignature": "s"}
     signed = {**call("1"), "thoughtSignature": "t"}

@@ -87,6 +87,13 @@ def test_json_is_counted_as_javascript_prints_it(value, printed):
     assert compact_json(value) == printed
 
 
+def test_json_deeper_than_python_calls_is_counted():
+    value: object = 1
+    for _ in range(5000):
+        value = {"a": [value]}
+    assert compact_json(value) == '{"a":[' * 5000 + "1" + "]}" * 5000
+
+
 @given(st.text())
 def test_units_are_those_of_utf16(text):
     assert utf16_units(text) == sum(2 if ord(char) > 0xFFFF else 1 for char in text)

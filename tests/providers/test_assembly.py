@@ -1,5 +1,6 @@
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -7,6 +8,7 @@ from rpc_agent.conversation.models import Model
 from rpc_agent.conversation.usage import make_usage
 from rpc_agent.providers.assembly import Assembly, BlockDelta, BlockEnded, BlockStarted, BlockUpdate, invalid_arguments
 from rpc_agent.providers.base import Stopped, StreamEvent, TextDelta, ThinkingDelta, ToolCallDelta, UsageReport
+from rpc_agent.providers.call_arguments import parse_arguments
 
 MODEL = Model(id="m", provider="p", api="a", cost={"input": 2.0, "output": 10.0})
 
@@ -88,6 +90,12 @@ def test_arguments_that_are_no_object_are_kept_as_they_were_written() -> None:
     for written in ("[1]", "nonsense", '"text"', '{"a":NaN}', "{'a': 1}"):
         (call,) = content(ToolCallDelta("k", "c", "ls", written), Stopped("toolUse"))
         assert (call["arguments"], invalid_arguments(call)) == ({}, written)
+
+
+@pytest.mark.parametrize(("levels", "is_kept"), [(99, True), (101, False), (500, False), (100_000, False)])
+def test_arguments_nested_deeper_than_any_tools_are_none(levels: int, is_kept: bool) -> None:
+    text = '{"a":' * levels + "1" + "}" * levels
+    assert (parse_arguments(text) is not None) is is_kept
 
 
 def test_a_call_without_arguments_is_a_call_with_none() -> None:
