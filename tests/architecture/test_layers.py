@@ -36,7 +36,7 @@ PURE_MODULES = {
     "providers/offline/answering", "providers/offline/calling", "providers/offline/orders",
     "providers/offline/phrases", "providers/offline/summarising", "providers/offline/understanding",
     "providers/offline/wishes",
-    "providers/notes", "providers/pieces", "providers/refusal", "providers/stream_json", "providers/tool_schema",
+    "providers/notes", "providers/pieces", "providers/refusal", "providers/stream_json", "providers/timeouts", "providers/tool_schema",
     "providers/anthropic_messages/blocks", "providers/anthropic_messages/compat",
     "providers/anthropic_messages/request", "providers/anthropic_messages/response",
     "providers/anthropic_messages/turns",
