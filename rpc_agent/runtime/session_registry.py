@@ -95,6 +95,9 @@ class SessionRegistry:
             parent_session=wanted.parent_session,
         )
         session = self._assemble(store, wanted, cwd, settings)
+        if wanted.thinking_level or self._services.launch.thinking_level:
+            # An answer names its model; a level that was asked for stands nowhere else in the file.
+            session.log.append("thinking_level_change", {"thinkingLevel": session.models.thinking_level})
         if wanted.name:
             session.edits.set_name(wanted.name)
         return session

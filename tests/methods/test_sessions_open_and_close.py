@@ -157,6 +157,19 @@ async def test_the_tools_and_the_system_prompt_of_new_session_are_what_the_model
         assert ended["isError"] is True, "a tool that was not offered is not run"
 
 
+async def test_a_thinking_level_asked_for_at_the_beginning_comes_back_with_the_session(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    home.script({"text": "one"}, reasoning=True)
+    async with serving(home) as client:
+        state = await client.request("new_session", {"thinkingLevel": "high"})
+        assert state["thinkingLevel"] == "high"
+        await client.request("prompt", {"message": "hello", "wait": True})
+    async with serving(home) as client:
+        assert (await client.request("open_session", {"latest": True}))["thinkingLevel"] == "high"
+        kinds = [entry["type"] for entry in (await client.request("get_entries"))["entries"]]
+        assert kinds == ["thinking_level_change", "message", "message", "message"]
+
+
 async def test_a_bad_setting_names_field_and_file(tmp_path: Path) -> None:
     home = Home(tmp_path)
     home.settings(compaction={"reserveTokens": -5})
