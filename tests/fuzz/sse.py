@@ -30,8 +30,8 @@ TOKENS = (
     b"99999999999999999999", b"\\ud800", b"\xff", b"true", b'"index":',
 )  # fmt: skip
 MAX_BYTES = 1500
-_SHORT = 150
-"""Longer streams are not cut at every byte: that would take most of the time."""
+_MOST_PIECES = 60
+"""Long streams are not cut at every byte: that would take most of the time."""
 
 
 def seeds() -> list[bytes]:
@@ -45,11 +45,11 @@ def check(data: bytes) -> None:
     """The first byte chooses the API, and where the stream is cut."""
     choice, stream = (data[0], data[1:]) if data else (0, b"")
     events = _events(stream, len(stream) or 1)
-    for size in (1 if len(stream) < _SHORT else 7, 2 + choice // 4):
-        assert _events(stream, size) == events, size
+    size = max(1 + choice // 4, len(stream) // _MOST_PIECES)
+    assert _events(stream, size) == events
     assert events == _events_by_the_book(stream)
     whole = _answer(choice, stream, len(stream) or 1)
-    assert _answer(choice, stream, 2 + choice // 4) == whole
+    assert _answer(choice, stream, size) == whole
 
 
 def _events(stream: bytes, size: int) -> list[SseEvent]:
