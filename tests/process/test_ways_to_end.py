@@ -158,7 +158,8 @@ def test_a_trace_that_cannot_be_written_ends_the_trace_only(tmp_path: Path) -> N
 
 
 @posix_only
-def test_a_second_signal_exits_at_once(tmp_path: Path) -> None:
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_second_signal_exits_at_once(tmp_path: Path, number: int) -> None:
     home = Home(tmp_path)
     home.settings(permissions={"mode": "allow"})
     stubborn = "trap '' TERM INT; echo ready > pid; while true; do sleep 1; done"
@@ -166,8 +167,8 @@ def test_a_second_signal_exits_at_once(tmp_path: Path) -> None:
     with serve_process(home) as server:
         server.request(1, "prompt", {"message": "go"})
         server.until(method="tool_execution_start")
-        os.kill(server.process.pid, signal.SIGTERM)
-        os.kill(server.process.pid, signal.SIGTERM)
+        for _ in range(2):
+            os.kill(server.process.pid, number)
         assert server.wait(PROMISED_SECONDS) == 0
 
 
