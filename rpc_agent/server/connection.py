@@ -34,9 +34,10 @@ class Connection:
     def feed(self, session: LiveSession) -> SessionFeed:
         return self._feeds[session.session_id]
 
-    async def session(self, session_id: str | None) -> LiveSession:
+    async def session(self, session_id: str | None, *, is_question: bool = False) -> LiveSession:
         """The session a request means; without an id the current one, made in the working directory if there is none.
 
+        `is_question`: the request only looks, so where nothing is before it, it takes no place in line.
         Raises SessionNotFound, ShuttingDown.
         """
         self.refuse_when_ending()
@@ -46,6 +47,9 @@ class Connection:
                     f"No session {session_id!r} is open here. Open it with open_session.", sessionId=session_id
                 )
             return self.registry.get(session_id)
+        if is_question and self._feeds and self.ordering.is_free(current := next(reversed(self._feeds))):
+            # In the line each waits for the one before, and many questions in one write are answered one by one.
+            return self.registry.get(current)
         async with self.ordering.choosing():
             self.refuse_when_ending()
             if not self._feeds:

@@ -54,10 +54,12 @@ def bind(
 
 
 def _for_session(connection: Connection, method: Method, handler: SessionHandler) -> Handler:
+    is_question = method.ordering != "in-order" and method.name.startswith("get_")
+
     async def run(call: Call, params: Any) -> Any:
         try:
             parsed = parse_params(method, params)
-            session = await connection.session(parsed.session_id)  # type: ignore[attr-defined]
+            session = await connection.session(parsed.session_id, is_question=is_question)  # type: ignore[attr-defined]
             request = Request(connection, session, call)
             if method.name == "prompt" and not _cuts_in(parsed):
                 # Said at once and not after the wait in line: a person who types during a compaction wants to know.

@@ -16,6 +16,10 @@ class Ordering:
         self._sessions: dict[str, anyio.Lock] = {}
         self._current = anyio.Lock()
 
+    def is_free(self, session_id: str) -> bool:
+        """Whether no earlier request is looking for its session, or has its turn in this one."""
+        return not self._current.locked() and session_id not in self._sessions
+
     @asynccontextmanager
     async def choosing(self) -> AsyncIterator[None]:
         """Around a method that makes or ends a session, and around looking up the current one."""
