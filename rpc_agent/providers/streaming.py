@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 _MAX_ERROR_BYTES = 64 * 1024
 """Enough of any refusal; a proxy's error page does not deserve more."""
+_KEY_REFUSED = 401
 _DRAIN_SECONDS = 0.25
 """After the end of the answer only the end of the body is due, and it usually came in the same packet."""
 
@@ -54,7 +55,8 @@ def estimate_tokens(body: Body) -> int:
 class StreamingModel(ABC):
     """A ChatModel over HTTP. `headers` are the user's own, sent besides ours and in place of ours of the same name.
 
-    `key` is called in a thread at the first request, as it may run the user's command; "" means that none is needed.
+    `key` is called in a thread at the first request, as it may run the user's command; "" means that none is needed. It
+    is called again when the service refuses the key: what a command gives may have a lifetime.
     """
 
     key_headers: tuple[str, ...] = ("authorization",)
@@ -87,14 +89,28 @@ class StreamingModel(ABC):
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[Sequence[StreamEvent], None]:
         """One batch per network chunk. Raises ModelCallFailed."""
-        call = self.begin(request)
+        for again in (False, True):
+            known, call = self._key, self.begin(request)
+            try:
+                async with aclosing(self._answer(call)) as batches:
+                    async for batch in batches:
+                        yield batch
+                yield [call.reader.finish()]
+                return
+            except ModelCallFailed as error:
+                if again or error.status != _KEY_REFUSED or not await self._found_another_key(known):
+                    raise self._without_key(error) from None
+
+    async def _found_another_key(self, refused: str | None) -> bool:
+        """Whether there is a key beside the one that was refused; None: it had only just been found."""
+        if not refused:
+            return False
+        self._key = None
         try:
-            async with aclosing(self._answer(call)) as batches:
-                async for batch in batches:
-                    yield batch
-            yield [call.reader.finish()]
-        except ModelCallFailed as error:
-            raise self._without_key(error) from None
+            await self._all_headers()
+        except ModelCallFailed:
+            self._key = refused
+        return self._key != refused
 
     async def _answer(self, call: Call) -> AsyncGenerator[list[StreamEvent], None]:
         try:

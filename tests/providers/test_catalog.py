@@ -17,7 +17,7 @@ from rpc_agent.providers.catalog import Catalog, Choice, load_catalog
 from rpc_agent.providers.local_servers import LocalServer
 from rpc_agent.providers.offline.model import OFFLINE_MODEL
 from rpc_agent.providers.thinking import available_thinking_levels
-from tests.support.chat_server import ChatServer, text_reply
+from tests.support.chat_server import ChatServer, error_reply, text_reply
 from tests.support.json_server import JsonServer
 
 pytestmark = pytest.mark.anyio
@@ -251,6 +251,27 @@ async def test_a_key_reaches_the_server_in_each_way_to_give_one(
         assert await text_from(known, known.find("local", "m")) == "hi there"
         await known.aclose()
     assert server.headers[0].get("authorization") == expected
+
+
+async def test_a_key_whose_lifetime_is_over_is_asked_for_again_once(tmp_path: Path) -> None:
+    """The command gives another key each time, and the service takes none for long."""
+    count = tmp_path / "count"
+    refused = error_reply(401, {"error": {"message": "token expired"}})
+    async with ChatServer([text_reply("a"), refused, text_reply("b"), refused, refused]) as server:
+        provider = {"baseUrl": server.base_url, "apiKey": f"!echo x >> {count}; wc -l < {count}"}
+        model = {"api": "openai-completions", "models": [{"id": "m"}]}
+        known = catalog(tmp_path, {"providers": {"p": {**provider, **model}}})
+        asked = [await outcome(known) for _ in range(3)]
+        await known.aclose()
+    assert asked == ["a", "b", "auth"]
+    assert [headers["authorization"] for headers in server.headers] == [f"Bearer {key}" for key in (1, 1, 2, 2, 3)]
+
+
+async def outcome(known: Catalog) -> str:
+    try:
+        return await text_from(known, known.find("p", "m"))
+    except ModelCallFailed as failure:
+        return failure.kind
 
 
 async def test_a_key_command_that_fails_is_an_auth_failure_without_its_output(tmp_path: Path) -> None:
