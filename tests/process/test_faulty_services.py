@@ -21,8 +21,10 @@ from tests.support.raw_service import HEAD, Answer, raw_service
 from tests.support.serve_process import ServeProcess, serve_process
 
 MEGABYTE = 1 << 20
-_LINES_MB = 100 if "SOAK" in os.environ else 10
-"""Seven million lines take a while."""
+HUNDRED = 100 if "SOAK" in os.environ else 40
+"""Megabytes; in the short form just more than what is heard of one event or one answer."""
+LINES = 100 if "SOAK" in os.environ else 5
+"""Megabytes of short lines: a hundred are seven million."""
 MOST_MEBIBYTES = 450
 """Of a server that keeps 32 MiB of an answer, has it as JSON in a file and on its way out. 100 MB do not fit many times."""
 
@@ -50,13 +52,13 @@ def delta(text: str) -> bytes:
 
 def one_endless_line(connection: socket.socket) -> None:
     connection.sendall(HEAD + b'data: {"choices":[{"delta":{"content":"')
-    for _ in range(100):
+    for _ in range(HUNDRED):
         connection.sendall(b"x" * MEGABYTE)
 
 
 def one_large_delta(connection: socket.socket) -> None:
     connection.sendall(HEAD + b'data: {"choices":[{"index":0,"delta":{"content":"')
-    for _ in range(100):
+    for _ in range(HUNDRED):
         connection.sendall(b"x" * MEGABYTE)
     connection.sendall(b'"}}]}\n\n' + delta("the end") + b"data: [DONE]\n\n")
 
@@ -64,32 +66,32 @@ def one_large_delta(connection: socket.socket) -> None:
 def many_deltas(connection: socket.socket) -> None:
     connection.sendall(HEAD)
     piece = delta("word " * 13_000)
-    for _ in range(1_600):
+    for _ in range(16 * HUNDRED):
         connection.sendall(piece)
 
 
 def many_small_lines(connection: socket.socket) -> None:
     """Comments: nothing of an answer, and no end of it."""
     connection.sendall(HEAD)
-    for _ in range(_LINES_MB):
+    for _ in range(LINES):
         connection.sendall(b": keep-alive\n\n" * (MEGABYTE // 14))
 
 
 def one_document(connection: socket.socket) -> None:
     connection.sendall(HEAD + b'{"choices":[{"message":{"content":"')
-    for _ in range(100):
+    for _ in range(HUNDRED):
         connection.sendall(b"x" * MEGABYTE)
 
 
 def a_refusal(connection: socket.socket) -> None:
     connection.sendall(b"HTTP/1.1 500 Sorry\r\nconnection: close\r\n\r\n")
-    for _ in range(100):
+    for _ in range(HUNDRED):
         connection.sendall(b"sorry, " * (MEGABYTE // 7))
 
 
 def headers(connection: socket.socket) -> None:
     connection.sendall(b"HTTP/1.1 200 OK\r\n")
-    for number in range(100):
+    for number in range(HUNDRED):
         connection.sendall(b"x-%d: " % number + b"x" * MEGABYTE + b"\r\n")
 
 

@@ -23,7 +23,8 @@ GOLDEN = Path(__file__).parent.parent / "golden" / "providers"
 RECORDED = sorted(GOLDEN.glob("*.sse"))
 MODEL = Model(id="m", provider="p", api="a")
 LONG = 2000
-"""Of a longer stream each prefix is long too: one cut of seven."""
+"""Of a longer stream each prefix is long too, so only some cuts are tried in the short form."""
+SOAK = "SOAK" in os.environ
 STEP_OVER_HTTP = int(os.environ.get("SOAK_CUT_STEP", "149"))
 """Over HTTP one cut of so many, for each is a connection with all its setting up. `make soak` cuts at every byte."""
 
@@ -62,7 +63,7 @@ def test_no_cut_makes_an_answer_of_a_stream_whose_end_was_not_said(file: Path) -
 
 def cuts(name: str, body: bytes, whole: list[Any], its_failure: ModelCallFailed | None) -> Iterator[tuple[int, str]]:
     """Each cut, and what is wrong with what came of it."""
-    for at in range(0, len(body), 1 if len(body) < LONG else 7):
+    for at in range(0, len(body), 1 if len(body) < LONG or SOAK else 19):
         blocks, is_complete, failure = answer_to(name, body[:at])
         if failure is None:
             yield at, "" if is_complete and its_failure is None and texts(blocks) == texts(whole) else "an answer"
