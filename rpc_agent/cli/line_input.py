@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TextIO
 
+from rpc_agent.cli.controls import printable
 from rpc_agent.cli.interrupts import Interrupts, leave
 from rpc_agent.cli.terminal import Terminal
 
@@ -32,14 +33,14 @@ class LineInput:
 
     def suggest(self, text: str) -> None:
         """Have `text` on the next line, to be changed and sent; where lines cannot be edited it is shown."""
-        self._suggestion = text
+        self._suggestion = printable(text)
 
     def remember(self, lines: Iterable[str]) -> None:
         """What the arrow keys bring back, oldest first; it replaces what they brought back until now."""
         if self.interactive and sys.platform != "win32" and readline is not None:
             readline.clear_history()
             for line in lines:
-                readline.add_history(line)
+                readline.add_history(printable(line))
 
     def complete_by(self, complete: Complete) -> None:
         if self.interactive and sys.platform != "win32" and readline is not None:
@@ -64,7 +65,7 @@ class LineInput:
         `preset` is typed already, where lines can be edited.
         """
         self._out.fresh_line()
-        _preset(preset)
+        _preset(printable(preset))
         try:
             return self._input(question)
         except (EOFError, KeyboardInterrupt):

@@ -136,9 +136,6 @@ def _private(file: str, flags: int) -> int:
 
 
 def _begin_log(level: str, stream: TextIO) -> None:
-    import logging  # noqa: PLC0415 - brings ten modules that the first answer does not need
+    from rpc_agent.cli.log_lines import begin_log  # noqa: PLC0415 - the first answer does not need it
 
-    logging.basicConfig(level=level.upper(), format="%(asctime)s %(levelname)s %(name)s: %(message)s", stream=stream)
-    for library in ("httpx", "httpcore"):
-        # They log whole headers and addresses, in which services say keys back.
-        logging.getLogger(library).setLevel(logging.WARNING)
+    begin_log(level, stream)

@@ -8,10 +8,10 @@ from collections.abc import Mapping
 from itertools import accumulate
 from typing import Literal, TextIO
 
+from rpc_agent.cli.controls import printable
+
 Style = Literal["plain", "bold", "dim", "good", "bad", "note"]
 _CODES = {"plain": "", "bold": "1", "dim": "2", "good": "32", "bad": "31", "note": "36"}
-# C0 without tab and newline, DEL, and C1: what could move the cursor or change the terminal.
-_CONTROLS = {code: "\ufffd" for code in (*range(0x20), *range(0x7F, 0xA0)) if code not in (0x09, 0x0A)}
 _FALLBACK_WIDTH, _FALLBACK_ROWS = 80, 24
 
 
@@ -118,11 +118,6 @@ def standard_output() -> Terminal:
 
 def standard_error() -> Terminal:
     return _terminal(sys.stderr)
-
-
-def printable(text: str) -> str:
-    """`text` with control characters made visible: a file or a model must not drive the person's terminal."""
-    return text.translate(_CONTROLS)
 
 
 def columns(text: str) -> int:

@@ -2,7 +2,8 @@
 
 import io
 
-from rpc_agent.cli.terminal import Terminal, printable
+from rpc_agent.cli.controls import printable
+from rpc_agent.cli.terminal import Terminal
 
 
 class Screen(io.StringIO):
@@ -63,3 +64,9 @@ def test_wide_characters_count_as_wide_as_they_are() -> None:
 
 def test_control_characters_of_files_and_models_do_not_reach_the_screen() -> None:
     assert printable("a\x1b]0;title\x07b\x9b2J\r\tc\n") == "a\ufffd]0;title\ufffdb\ufffd2J\ufffd\tc\n"
+    assert printable("rm \u202eyrotcerid\u202c \u2066x\u2069") == "rm \ufffdyrotcerid\ufffd \ufffdx\ufffd"
+    # What languages written from right to left need, and an emoji of several, stay.
+    assert (
+        printable("\u05d0\u200f \u0627\u061c \u200e \U0001f468\u200d\U0001f469")
+        == "\u05d0\u200f \u0627\u061c \u200e \U0001f468\u200d\U0001f469"
+    )
