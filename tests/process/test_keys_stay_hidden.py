@@ -142,3 +142,47 @@ def test_a_faulty_models_file_is_told_without_its_keys(tmp_path: Path, broken: s
         server.finish()
     assert "models.json" in json.dumps(said) + server.stderr
     assert secrets_in("stdout and stderr", json.dumps(said, ensure_ascii=False) + server.stderr) == []
+
+
+LOOKS: list[tuple[str, dict[str, Any]]] = [
+    ("bash", {"command": "env"}),
+    ("bash", {"command": "tr '\\0' '\\n' < /proc/self/environ"}),
+    ("read", {"path": "/proc/self/environ"}),
+    ("read", {"path": "/proc/thread-self/environ"}),
+    ("read", {"path": "/proc/PID/environ", "offset": 2}),
+    ("read", {"path": "/proc/self/mem"}),
+    ("read", {"path": "link"}),
+    ("read", {"path": "../config/models.json"}),
+    ("grep", {"pattern": "sk-", "path": "/proc/self/environ"}),
+    ("grep", {"pattern": "sk-", "path": "/proc/PID/environ"}),
+    ("grep", {"pattern": "sk-", "path": "/proc/PID/task"}),
+    ("grep", {"pattern": "sk-", "path": ".."}),
+    ("grep", {"pattern": "sk-", "path": "../config"}),
+    ("find", {"pattern": "*sk-*", "path": ".."}),
+    ("edit", {"path": "../config/models.json", "edits": [{"oldText": "sk-", "newText": "x"}]}),
+]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="/proc")
+def test_no_tool_comes_upon_a_key(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    (home.project / "link").symlink_to("/proc/self/environ")
+    (home.project / "AGENTS.md").symlink_to("/proc/self/environ")
+    replies = home.config / "replies.json"
+    scripted = {"api": "scripted", "script": str(replies), "models": [{"id": "s"}]}
+    asked = {"baseUrl": "http://127.0.0.1:9/v1", "api": APIS[0], "models": [{"id": "m"}]}
+    home.models({"scripted": scripted, "mine": {**asked, "apiKey": KEY}, "named": {**asked, "apiKeyEnv": "MY_OWN_KEY"}})
+    home.settings(defaultModel="scripted/s", permissions={"mode": "allow"})
+    keys = {"MY_OWN_KEY": KEY, "OPENAI_API_KEY": KEY, "UNDER_ANOTHER_NAME": KEY}
+    with serve_process(home, **keys) as server:
+        calls = [{"toolCalls": [{"name": name, "arguments": given}]} for name, given in LOOKS]
+        script = json.dumps({"replies": [*calls, {"text": "done"}]})
+        replies.write_text(script.replace("PID", str(server.process.pid)), encoding="utf-8")
+        said = heard(server, 1, "prompt", {"message": "look", "wait": True})
+        assert said[-1]["result"]["text"] == "done"
+        assert server.finish() == 0
+    ends = [message for message in said if message.get("method") == "tool_execution_end"]
+    assert len(ends) == len(LOOKS)
+    assert "PATH=" in str(ends[0]), "the environment was shown"
+    assert secrets_in("stdout and stderr", json.dumps(said, ensure_ascii=False) + server.stderr) == []
+    assert secrets_below(home.sessions) == []
