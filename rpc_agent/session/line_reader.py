@@ -8,7 +8,7 @@ import re
 from dataclasses import dataclass
 
 from rpc_agent.conversation.json_values import JsonObject, is_deeper
-from rpc_agent.session.json_lines import MOST_LEVELS, NotJson, decoder, has_lone_surrogate, read_json, readable_text
+from rpc_agent.session.json_lines import MOST_LEVELS, NotJson, decoder, has_lone_surrogate, read_json
 
 _BOM = b"\xef\xbb\xbf"
 _PADDING = b" \t\r\n\x00"
@@ -19,7 +19,7 @@ _WRITTEN_START = '{"type":"'
 _READINGS_IN_VAIN = 64
 """A torn record is read in vain once for each level it was torn in, and that is a few. What is open thousands of levels
 deep was made to keep us busy, or is noise: then only its end is still looked at, where a glued record would stand."""
-_AFTER_RECORD = re.compile(r"[\s\x00]*")
+_AFTER_RECORD = re.compile(r"[\s\x00\ufeff]*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,13 +67,11 @@ def read_line(line: bytes, *, exact: bool = True) -> tuple[list[JsonObject], lis
 
 def _read_damaged(line: bytes) -> tuple[list[JsonObject], list[Problem]]:
     core = line.strip(_PADDING)
-    problems = [NULS] if b"\x00" in line.replace(core, b"", 1) else []
     if not core:
         return [], [NULS]
-    if core != line:
-        records, more = read_line(core)
-        return records, problems + more
-    return _salvage(readable_text(core))
+    records, problems = read_line(core) if core != line else _salvage(core)
+    has_nuls = b"\x00" in line if records else b"\x00" in line.replace(core, b"", 1)
+    return records, [NULS, *problems] if has_nuls and NULS not in problems else problems
 
 
 def _odd_text(line: bytes) -> list[Problem]:
@@ -96,9 +94,11 @@ def _is_utf8(line: bytes) -> bool:
     return True
 
 
-def _salvage(text: str) -> tuple[list[JsonObject], list[Problem]]:
+def _salvage(line: bytes) -> tuple[list[JsonObject], list[Problem]]:
     """The complete records inside a line that is not JSON as a whole."""
-    records: list[JsonObject] = []
+    # A stray byte stands for itself here, so that a record found is the same bytes again.
+    text = line.decode("utf-8", "surrogateescape")
+    found: list[bytes] = []
     at, gap = 0, False
     end_of_last = 0
     reader = decoder()
@@ -116,15 +116,17 @@ def _salvage(text: str) -> tuple[list[JsonObject], list[Problem]]:
             continue
         # Continuing behind a complete object keeps this linear: a record cannot hide inside a complete one.
         at = end
-        if _stands_alone(value, text, end):
-            gap = gap or start.start() != _skip_padding(text, end_of_last)
-            records.append(value)
+        follows = start.start() == _skip_padding(text, end_of_last)
+        if _is_entry(value) and (follows or _stands_alone(text, end)):
+            gap = gap or not follows
+            found.append(text[start.start() : end].encode("utf-8", "surrogateescape"))
             end_of_last = end
-    if not records:
+    if not found:
         return [], [UNREADABLE]
-    if gap:
-        return records, [GLUED]
-    return records, [JOINED if _skip_padding(text, end_of_last) == len(text) else TRAILING]
+    is_all = _skip_padding(text, end_of_last) == len(text)
+    shape = GLUED if gap else JOINED if is_all and len(found) > 1 else TRAILING
+    odd = [problem for record in found for problem in _odd_text(record)]
+    return [read_json(record) for record in found], [shape, *dict.fromkeys(odd)]
 
 
 def _last_starts(text: str) -> int:
@@ -138,17 +140,18 @@ def _last_starts(text: str) -> int:
     return at
 
 
-def _stands_alone(value: object, text: str, end: int) -> bool:
-    """Whether an object is a record and not a piece of a torn one: a piece is followed by , ] or } or lacks a time."""
+def _is_entry(value: object) -> bool:
+    """Whether an object has what a record has and a piece of one lacks: links or, in old files, at least a time."""
     if not isinstance(value, dict) or not _is_record(value) or is_deeper(value, MOST_LEVELS):
         return False
-    # Tool calls have an id too, but no parent. Entries of version 1 have neither, and blocks have no time.
-    is_linked = "id" in value and "parentId" in value
-    is_old = "id" not in value and "parentId" not in value
-    if not is_linked and not ((is_old or value["type"] == "session") and isinstance(value.get("timestamp"), str)):
-        return False
+    # Tool calls have an id too, but neither parent nor time; messages have a time, but no type.
+    return ("id" in value and "parentId" in value) or isinstance(value.get("timestamp"), str)
+
+
+def _stands_alone(text: str, end: int) -> bool:
+    """Whether an object with something torn before it is a record all the same: a piece is followed by , ] or }."""
     after = _skip_padding(text, end)
-    return after == len(text) or text[after] == "{"
+    return after == len(text) or text[after] not in ",]}"
 
 
 def _skip_padding(text: str, at: int) -> int:

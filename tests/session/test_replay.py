@@ -239,6 +239,31 @@ def test_every_broken_link_is_reported_once_on_whatever_branch_it_is() -> None:
     ]
 
 
+@pytest.mark.parametrize("noise", [b"xx", b"}", b'{"type":"mess', b"42", b'"', b',"a":1}', b"\xef\xbb\xbf{", b"\xff"])
+def test_whatever_follows_a_whole_entry_in_its_line_does_not_cost_it(noise: bytes) -> None:
+    assert found(session_bytes(A) + line(B)[:-1] + noise + b"\n" + line(C)) == (["a", "b", "c"], [("gluedLine", 3)])
+    if noise[-1:] not in (b"}", b'"'):
+        assert found(session_bytes(A) + line(B)[:-1] + noise + line(C)) == (["a", "b", "c"], [("gluedLine", 3)])
+
+
+def test_what_is_odd_in_an_entry_is_told_beside_what_is_wrong_with_its_line() -> None:
+    odd = line(C).replace(b'"x"', b'"\\ud83d \xff"')
+    assert found(session_bytes(A) + line(B)[:-1] + b"\0\0" + odd) == (
+        ["a", "b", "c"],
+        [("nulBytes", 3), ("joinedLine", 3), ("invalidUtf8", 3), ("loneSurrogate", 3)],
+    )
+    # A character cut in the torn piece is that damage, not another one.
+    torn = line(raw_entry("t", "b", "\u4f60"))
+    cut = torn[: torn.index("\u4f60".encode()) + 1]
+    assert found(session_bytes(A, B) + cut + line(C)) == (["a", "b", "c"], [("gluedLine", 4)])
+
+
+def test_an_entry_without_a_parent_is_found_in_a_glued_line_too() -> None:
+    nameless = {key: value for key, value in C.items() if key != "parentId"}
+    loaded = load(session_bytes(A, B) + line(raw_entry("t", "b"))[:-20] + line(nameless))
+    assert (ids(loaded), [entry.id for entry in loaded.tree.path("c")]) == (["a", "b", "c"], ["a", "b", "c"])
+
+
 def test_damage_behind_an_orphan_is_no_reason_to_bridge_it() -> None:
     loaded = load(session_bytes(A, raw_entry("b", "gone"), C) + line(raw_entry("t", "c"))[:-9])
     assert [entry.id for entry in loaded.tree.path("c")] == ["b", "c"]
