@@ -100,12 +100,10 @@ async def start_tree(
         # Before the command, or a kill of ours between the two would leave it running.
         await anyio.to_thread.run_sync(_guardian.stand_by)
     token = f"{_OURS}.{secrets.token_hex(8)}"
-    # A tree inside a tree carries both marks, so that the outer one still finds it.
-    outer = environment.get(_MARK)
     process = await anyio.open_process(
         command,
         cwd=cwd,
-        env={**environment, _MARK: f"{outer}:{token}" if outer else token},
+        env={**environment, _MARK: _with_outer(environment, token)},
         stdin=subprocess.DEVNULL,
         stdout=stdout,
         stderr=subprocess.STDOUT if stderr is None else stderr,
@@ -115,10 +113,22 @@ async def start_tree(
     return ProcessTree(process, token)
 
 
+def guarded(environment: Mapping[str, str]) -> dict[str, str]:
+    """The environment for a program outside of any tree that dies with us. Called in a thread: it may take a moment."""
+    _guardian.stand_by()
+    return {**environment, _MARK: _with_outer(environment, _OURS)}
+
+
 def kill_live_trees() -> None:
     """Kill every tree that was started and not ended yet: the last act before an exit that waits for nobody."""
     for tree in list(_live):
         tree.kill_now()
+
+
+def _with_outer(environment: Mapping[str, str], token: str) -> str:
+    """A tree inside a tree carries both marks, so that the outer one still finds it."""
+    outer = environment.get(_MARK)
+    return f"{outer}:{token}" if outer else token
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import IO, Any
 
 from rpc_agent.platform.memory_limit import limit_memory
+from rpc_agent.platform.process_tree import guarded
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +57,8 @@ class SearchProcess:
                 return
             self._process = process = subprocess.Popen(
                 command,
-                env=dict(environment),
+                # A named pipe in the place of a .gitignore holds it for ever, and we may be killed meanwhile.
+                env=guarded(environment),
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,

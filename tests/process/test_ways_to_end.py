@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.agent_server import PATIENCE, Home
-from tests.support.processes import needs_proc
+from tests.support.processes import living, needs_proc, new_tag
 from tests.support.serve_process import ServeProcess, serve_process
 
 posix_only = pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
@@ -221,6 +221,25 @@ def test_a_kill_of_the_server_kills_what_its_tools_started(tmp_path: Path) -> No
         server.wait()
         deadline = time.monotonic() + PATIENCE
         while is_alive(child):
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+
+
+@needs_proc
+def test_a_kill_of_the_server_kills_a_search_that_would_never_end(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    os.mkfifo(home.project / ".gitignore")
+    word = new_tag()
+    home.script({"toolCalls": [{"name": "grep", "arguments": {"pattern": word}}]}, {"text": "never"})
+    with serve_process(home) as server:
+        server.request(1, "prompt", {"message": "search"})
+        server.until(method="tool_execution_start")
+        deadline = time.monotonic() + PATIENCE
+        while not living(word):
+            assert time.monotonic() < deadline
+        server.process.kill()
+        server.wait()
+        while living(word):
             assert time.monotonic() < deadline
             time.sleep(0.01)
 
