@@ -100,7 +100,8 @@ class ChatCompletionReader:
         if choice.get("error"):
             # OpenRouter's place for what a maker's service said.
             self._fail(choice)
-        reason = choice.get("finish_reason")
+        # Google's address for chat completions has it under the other name alone.
+        reason = choice.get("finish_reason") or choice.get("finishReason")
         if isinstance(reason, str) and (reason := reason.strip().lower().replace("-", "_")) not in _UNSAID:
             self._finish_reason = reason
         delta, before = choice.get("delta"), len(out)
@@ -140,10 +141,10 @@ class ChatCompletionReader:
             out.append(TextDelta(text))
 
     def _read_parts(self, content: object, out: list[StreamEvent]) -> str:
-        """Content as a list of parts, as Mistral sends it for thinking models: the text, once the thinking is read."""
+        """Content as a list of parts, as Mistral and Databricks send it: the text, once the thinking is read."""
         parts = [as_object(part) for part in content] if isinstance(content, list) else []
         for part in parts:
-            thoughts = part.get("thinking")
+            thoughts = part.get("thinking") or part.get("summary")
             texts = (
                 [as_text(as_object(thought).get("text")) for thought in thoughts] if isinstance(thoughts, list) else []
             )

@@ -30,6 +30,10 @@ class _Call:
         # The end is looked at first, because parsing anew for each piece takes long for long arguments.
         return bool(self.arguments) and self.arguments[-1].rstrip().endswith("}") and self._parsed() is not None
 
+    def is_nameless_before(self, piece: "_Piece") -> bool:
+        """Some servers say whose the arguments are, or the id, only after the beginning."""
+        return not self.id and (not self.name or (self.name == piece.name and not self.arguments))
+
     def has_gaps(self) -> bool:
         """Arguments were begun and not ended; a call without any has none to give."""
         return bool(self.arguments) and self._parsed() is None
@@ -92,7 +96,7 @@ class CallKeys:
     def _known(self, piece: _Piece) -> _Call | None:
         """The call that is going on; None for a new one."""
         at_index = self._at.get(piece.index) if piece.index is not None else self._last()
-        if at_index is not None and piece.id and at_index.id == piece.id:
+        if at_index is not None and ((piece.id and at_index.id == piece.id) or at_index.is_nameless_before(piece)):
             call: _Call | None = at_index
         else:
             call = next((known for known in reversed(self._calls) if piece.id and known.id == piece.id), None)

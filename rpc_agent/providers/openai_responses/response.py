@@ -31,7 +31,8 @@ Out = list[StreamEvent]
 
 _UNFINISHED = ("cancelled", "in_progress", "queued")
 """Statuses of an answer that somebody stopped or nobody finished."""
-_ENDS = ("response.completed", "response.incomplete", "response.done")
+_COMPLETED = "response.completed"
+_ENDS = (_COMPLETED, "response.incomplete", "response.done")
 
 
 class _Item:
@@ -70,6 +71,7 @@ class ResponsesReader:
             "response.reasoning_summary_text.delta": self._thinking_delta,
             "response.reasoning_text.delta": self._thinking_delta,
             "response.function_call_arguments.delta": self._arguments_delta,
+            "response.function_call_arguments.done": self._arguments_done,
         }
 
     @property
@@ -94,7 +96,7 @@ class ResponsesReader:
         if reader is not None:
             reader(event, out)
         elif kind in _ENDS:
-            self._end(as_object(event.get("response")), out)
+            self._end(as_object(event.get("response")), out, completed=kind == _COMPLETED)
         elif kind == "response.failed":
             raise self._failure(as_object(event.get("response")))
         elif kind == "error" or not kind:
@@ -136,14 +138,16 @@ class ResponsesReader:
             self._provider, 200, to_json({"error": error}).decode(), window=self._window, estimate=self._estimate
         )
 
-    def _end(self, response: Event, out: Out) -> None:
+    def _end(self, response: Event, out: Out, *, completed: bool = False) -> None:
         if response.get("status") == "failed" or (response.get("error") and response.get("status") != "completed"):
             raise self._failure(response)
         self._read_unseen(response.get("output"), out)
         if response.get("usage"):
             out.append(UsageReport(read_usage(response["usage"])))
-        self._status = as_text(response.get("status")) or "completed"
         self._reason = as_text(as_object(response.get("incomplete_details")).get("reason"))
+        status = as_text(response.get("status"))
+        # Some say in the response that they are still at it, or not done for no reason, and in the event that they are.
+        self._status = "completed" if not status or (completed and not self._reason) else status
         self._response_id = as_text(response.get("id")) or self._response_id
 
     def _read_unseen(self, output: object, out: Out) -> None:
@@ -182,6 +186,12 @@ class ResponsesReader:
         if not item.call_key:
             self._start_call(item, event, out)
         self._pass_arguments(item, as_text(event.get("delta")), out)
+
+    def _arguments_done(self, event: Event, out: Out) -> None:
+        """Some servers tell arguments here alone."""
+        item = self._item(event, "function_call")
+        if item.call_key:
+            self._pass_arguments(item, as_text(event.get("arguments"))[item.length :], out)
 
     def _pass_arguments(self, item: _Item, arguments: str, out: Out) -> None:
         if arguments:
