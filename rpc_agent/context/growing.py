@@ -150,6 +150,8 @@ class Fold(Generic[T, S]):
     def of(self, items: Sequence[T]) -> S:
         grew = isinstance(items, View) and items.continues(self._last)
         state, done = (self._state, len(self._last)) if grew else (self._start, 0)
+        if grew and done == len(items):
+            return state
         # By index: an iterator would walk over what is done.
         for at in range(done, len(items)):
             state = self._step(state, items[at])

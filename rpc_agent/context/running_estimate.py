@@ -68,9 +68,9 @@ class RunningEstimate:
         """What all messages add up to by our own count, whatever a service reported."""
         return self._messages.of(projection.messages).spoken + self.system_tokens(projection)
 
-    def usage_tokens(self, path: Sequence[Entry], projection: Projection) -> int | None:
-        """The same as `context_usage_tokens`."""
-        return None if self._path.of(path).awaits_usage else self.projected(path, projection).tokens
+    def awaits_usage(self, path: Sequence[Entry]) -> bool:
+        """Whether nobody knows the size: from a compaction until the next usage. As `context_usage_tokens` has it."""
+        return self._path.of(path).awaits_usage
 
     def _with_message(self, before: _Messages, item: ProjectedMessage) -> _Messages:
         message = item.message

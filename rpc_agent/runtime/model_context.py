@@ -147,8 +147,7 @@ class ModelContext:
         window = self.window
         if not window:
             return None
-        known = self._running.usage_tokens(self._log.path, self._log.projection)
-        return ContextUsage(None if known is None else self.tokens(), window)
+        return ContextUsage(None if self._running.awaits_usage(self._log.path) else self.tokens(), window)
 
     def counted(self) -> Sequence[tuple[ProjectedMessage, int]]:
         """Every message of the context with its estimated tokens."""

@@ -62,7 +62,7 @@ def test_it_says_what_a_walk_through_everything_says(steps, jump):
 def agree(running, projector):
     path, projection = projector.path, projector.projection
     assert running.projected(path, projection) == estimate_projected(path, projection, simple)
-    assert running.usage_tokens(path, projection) == context_usage_tokens(path, projection, simple)
+    assert running.awaits_usage(path) == (context_usage_tokens(path, projection, simple) is None)
 
 
 def simple(message: Message) -> int:
@@ -82,7 +82,7 @@ def test_a_turn_asks_about_its_own_messages_only():
     asked.clear()
     projector.append(path[-1])
     running.projected(projector.path, projector.projection)
-    running.usage_tokens(projector.path, projector.projection)
+    assert not running.awaits_usage(projector.path)
     assert asked == [path[-1].message]
 
 
