@@ -123,12 +123,7 @@ def _asks_more_than_a_minute_gives(said: str) -> bool:
 def _is_about_else(e: _Evidence) -> bool:
     # A setting, a filter; and too many or too large pictures are no matter of tokens: leaving them out is another cure.
     media = words.MEDIA.search(e.said) and words.EXCESS.search(e.said) and not re.search(r"\btokens?\b", e.said)
-    return bool(
-        media
-        or words.BUDGET.search(e.said)
-        or words.POLICY.search(e.said)
-        or re.search(r"(string|array) (is )?too long|_above_max", e.said)
-    )
+    return bool(media or words.BUDGET.search(e.said) or words.POLICY.search(e.said) or words.OTHER_SIZES.search(e.said))
 
 
 def _is_bodyless_cerebras(e: _Evidence) -> bool:

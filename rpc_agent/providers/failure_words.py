@@ -26,7 +26,7 @@ CAPACITY = re.compile(
 )
 TOKENS = re.compile(
     r"(?<![a-z])tokens?(?![a-z])|\blength\b|\bsize\b|too long|\bwindow\b|n_ctx|\bfit\b|seq_?len|shorten"
-    r"|too (large|big)|context (limit|max)"
+    r"|too (large|big)|context (limit|max)|\d ?[km]\b"
     r"|(input|prompt|context) characters?|长度|超长|过长|太长|窗口"
 )
 COUNT = re.compile(r"(?<![a-z])tokens(?![a-z])|\btoken (count|limit)|sequence length|seq_?len")
@@ -51,6 +51,10 @@ TOO_LITTLE = re.compile(
 """A limit from below."""
 BUDGET = re.compile(r"budget_tokens|thinking[._ ]budget")
 """A setting of ours that the service refuses, whatever the text compares it with."""
+OTHER_SIZES = re.compile(
+    r"(string|array|\b(id|name|key|title|description))\b[\"'`: ]*(is )?too (long|large)|_above_max"
+)
+"""What is too long is a field."""
 MEDIA = re.compile(r"\b(image|video|audio|pdf|media|attachment|file)s?\b")
 RATE = re.compile(
     r"rate[ _-]?limit|too[ _]many[ _]requests|per[ -]?(min(ute)?|second|hour|day)\b|\b[tr]p[md]\b|throttl|slow down"
@@ -81,7 +85,7 @@ BYTES = re.compile(
     r"|(request|message)[ _]size|body (size|limit)"
 )
 OVERLOADED = re.compile(
-    r"overload|temporarily|unavailable|server[ _]?error|internal[ _]?error|bad gateway|gateway time-?out"
+    r"overload|temporarily|unavailable(?! in your)|server[ _]?error|internal[ _]?error|bad gateway|gateway time-?out"
     r"|(at|over|no) capacity|try again later|retry your request|returned error|provider_unavailable"
     r"|service_?busy|engine_busy|system_?resource"
 )
@@ -89,6 +93,6 @@ TRANSPORT = re.compile(
     r"network error|connection (error|reset|refused|closed|aborted)|fetch failed|getaddrinfo|socket hang up|timed? ?out"
     r"|\btimeout\b|\bterminated\b|\beconn(reset|refused|aborted)\b|\betimedout\b|\benotfound\b|\bepipe\b"
     r"|websocket closed|(stream|connection) (ended|disconnected|closed|was cut)|before completion"
-    r"|premature|network_error|incomplete chunked|peer closed"
+    r"|premature|network_error|incomplete chunked|peer closed|deadline (has )?(exceeded|expired)"
 )
 BODYLESS = re.compile(r"(\d{3} )?(status code )?\(?no body\)?")
