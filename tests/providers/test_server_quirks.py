@@ -6,6 +6,7 @@ of users of many programs. `kind` is that of a failure, `words` stand in its mes
 
 import base64
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,7 @@ from rpc_agent.providers.google_generative_ai.response import GenerateContentRea
 from rpc_agent.providers.openai_completions.compat import Compat
 from rpc_agent.providers.openai_completions.response import ChatCompletionReader
 from rpc_agent.providers.openai_responses.response import ResponsesReader
+from tests.support.provider_apis import APIS, Api, Said
 
 FILE = Path(__file__).parents[1] / "golden" / "providers" / "server_quirks.jsonl"
 ROWS: list[dict[str, Any]] = [json.loads(line) for line in FILE.read_text("utf-8").splitlines()]
@@ -103,3 +105,32 @@ def test_a_call_that_was_cut_is_no_answer_even_there() -> None:
     )
     reader = ChatCompletionReader(provider="p", compat=Compat(supports_finish_reason=False))
     assert played(reader, body + b"\n\n", 0)["stop"] == "error"
+
+
+WAYS: dict[str, Callable[[bytes], bytes]] = {
+    "LF": lambda body: body,
+    "CR": lambda body: body.replace(b"\n", b"\r"),
+    "CRLF": lambda body: body.replace(b"\n", b"\r\n"),
+    "no space": lambda body: body.replace(b"data: ", b"data:").replace(b"event: ", b"event:"),
+    "comments": lambda body: b": hello\n\n" + body.replace(b"\n\n", b"\n\n: ping\n\n:\n"),
+    "other fields": lambda body: b"\xef\xbb\xbf" + body.replace(b"data:", b"id: 7\nretry: 10\ndata:"),
+    "empty and wordless events": lambda body: body.replace(b"\n\n", b"\n\ndata:\n\ndata: ping\n\nevent: ping\n\n"),
+    "no last blank line": lambda body: body.removesuffix(b"\n"),
+    "an end in OpenAI's words": lambda body: body.removesuffix(b"data: [DONE]\n\n") + b"data: [DONE]\n\n",
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("api", APIS, ids=lambda api: api.name)
+def test_a_stream_means_the_same_in_every_way_to_write_it(api: Api, way: str) -> None:
+    text = "a\u2028b\u2029c\u0085d 你 🌍"
+    body = api.say(Said(thinking=text, text=text, calls=[("call_1", "ls", {"path": text})])).body
+    # As it is, not as an escape: line separators that end no line here.
+    escape = rb"(?<!\\)\\u(?!d[89a-f])[0-9a-f]{4}"
+    body = re.sub(escape, lambda found: json.loads(b'"%s"' % found[0]).encode(), body)
+    assert "\u2028".encode() in body
+    written = WAYS[way](body)
+    came = [played(READERS[api.name](), written, size) for size in (1, 7, 4096)]
+    assert [each["text"] for each in came] == [each["thinking"] for each in came] == [text] * 3
+    assert [each["calls"] for each in came] == [[["call_1", "ls", {"path": text}]]] * 3
+    assert [each["stop"] for each in came] == ["toolUse"] * 3
