@@ -4,7 +4,7 @@ import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from types import BuiltinFunctionType, FrameType
+from types import FrameType
 from typing import Any
 
 import pytest
@@ -20,9 +20,10 @@ SYNC = "fdatasync" if sys.platform == "linux" else "fsync"
 def system_calls(work: Callable[[], object], *names: str) -> list[str]:
     """Which of these functions of `os` the work calls, in order: as the interpreter reports them, nothing replaced."""
     heard: list[str] = []
+    system = sys.modules[os.name]
 
     def hear(frame: FrameType, event: str, called: Any) -> None:
-        if event == "c_call" and isinstance(called, BuiltinFunctionType) and called.__name__ in names:
+        if event == "c_call" and getattr(called, "__self__", None) is system and called.__name__ in names:
             heard.append(called.__name__)
 
     sys.setprofile(hear)
