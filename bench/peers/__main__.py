@@ -50,6 +50,7 @@ def main(names: list[str]) -> int:
     # Whoever is told to go leaves neither a gigabyte of files nor a process at work.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     installed.SCRATCH.mkdir(parents=True, exist_ok=True)
+    facts = machine.facts()
     with tempfile.TemporaryDirectory(dir=installed.SCRATCH, ignore_cleanup_errors=True) as folder:
         comparison = _compare(names or list(PARTS), Path(folder))
     if names:
@@ -57,7 +58,7 @@ def main(names: list[str]) -> int:
         return 0
     versions = {peer.name: peer.version for peer in comparison.peers}
     date = datetime.datetime.now(datetime.UTC).date().isoformat()
-    RESULTS.write_text(results.render(comparison.rows, machine.facts(), versions, date), encoding="utf-8")
+    RESULTS.write_text(results.render(comparison.rows, facts, versions, date), encoding="utf-8")
     return 0
 
 

@@ -24,13 +24,15 @@ Cell = float | str
 
 @dataclass(frozen=True, slots=True)
 class Aim:
-    """What is wanted of a figure of ours, or of its ratio to Pi's."""
+    """What is wanted of a figure of ours, or of its ratio to Pi's. `value` None: that there is one at all."""
 
-    bound: Literal["at most", "at least"]
-    value: float
+    bound: Literal["at most", "at least", "works"]
+    value: float | None = None
     of: Literal["ratio", "figure"] = "ratio"
 
     def holds(self, value: float) -> bool:
+        if self.value is None:
+            return True
         return value <= self.value if self.bound == "at most" else value >= self.value
 
 

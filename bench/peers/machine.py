@@ -17,6 +17,7 @@ def facts() -> dict[str, str]:
         "processor": f"{_processor()}, {os.cpu_count()} cores",
         "memory": _memory(),
         "system": f"{_system()}, {platform.system()} {platform.release()}",
+        "load when it began": f"{os.getloadavg()[0]:.1f}" if hasattr(os, "getloadavg") else "not told",
         "Python": platform.python_version(),
         "Node": _node(),
     }

@@ -9,13 +9,13 @@ from bench.peers.files import SIZES, Files
 from bench.peers.peer import Agent
 
 _RUNS, _RUNS_OF_LARGEST = 5, 3
-_NO_MORE, _HARDLY = Aim("at most", 1), Aim("at most", 0.03)
+_HARDLY = Aim("at most", 0.03)
 
 
 def opening(comparison: Comparison, files: Files) -> None:
     for size in SIZES:
         largest = size == max(SIZES)
-        aim = _HARDLY if largest else _NO_MORE
+        aim = _HARDLY if largest else None
         figures = (
             Figure(f"opening {size:,} entries", "ms", aim),
             Figure(f"memory with {size:,} entries open", "MiB", aim),

@@ -23,7 +23,8 @@ _NOTES = """\
 - Session files are chains of messages of about 1 KB. "Opening" is the request that opens the file and a `get_state`, in
   a process that is past its start. The files that turns are measured in are compacted near their end, so that the
   context is the same whatever the size of the file.
-- "All of the tree" and "all entries" are read to their end: ours comes in pages, Pi's in one answer.
+- A tree and its entries are read to their end: ours come in pages, Pi's in one answer.
+- Aims stand where the project has set one. Rows without an aim show where the work is, also where a peer is faster.
 - Memory is what is resident then. A processor second is one of the program, its threads included, and not of the
   service or of the reader.
 """
@@ -58,7 +59,7 @@ def verdict(aim: Aim | None, ours: Cell, theirs: Cell) -> str:
         return ""
     if isinstance(ours, str):
         return "**no**"
-    if aim.of == "figure":
+    if aim.of == "figure" or aim.value is None:
         return _yes(aim.holds(ours))
     return _yes(isinstance(theirs, str) or aim.holds(_quotient(ours, theirs)))
 
@@ -68,7 +69,9 @@ def _yes(holds: bool) -> str:
 
 
 def _told(aim: Aim | None) -> str:
-    return "" if aim is None else f"{aim.bound} {aim.value:g}{' of ours' if aim.of == 'figure' else ''}"
+    if aim is None or aim.value is None:
+        return aim.bound if aim else ""
+    return f"{aim.bound} {aim.value:,g}{' of ours' if aim.of == 'figure' else ''}"
 
 
 def _ratio(ours: Cell, theirs: Cell) -> str:

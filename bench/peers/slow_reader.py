@@ -19,7 +19,7 @@ _ANSWER = b'"q'
 
 def slow_reader(comparison: Comparison, files: Files) -> None:
     figures = (
-        Figure(f"memory grown by {_REQUESTS:,} requests whose answers nobody reads", "MiB", Aim("at most", 1)),
+        Figure(f"memory grown by {_REQUESTS:,} requests whose answers nobody reads", "MiB"),
         Figure("answers that came when they were read", "of 20,000", Aim("at least", _REQUESTS, of="figure")),
     )
     comparison.with_agents(Work(figures, _unread, _RUNS))
