@@ -109,5 +109,7 @@ def test_nothing_is_left_of_the_guardian_itself() -> None:
 
 def command_line(pid: str) -> str:
     """Nothing where there is no such process, or only what nobody has collected yet."""
-    file = Path(f"/proc/{pid}/cmdline")
-    return file.read_text() if file.exists() else ""
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_text()
+    except OSError:
+        return ""
