@@ -12,8 +12,9 @@ from rpc_agent.conversation.blocks import (
     UserBlock,
     text_block,
 )
-from rpc_agent.conversation.json_values import is_deeper, without_lone_surrogates
+from rpc_agent.conversation.json_values import without_lone_surrogates
 from rpc_agent.conversation.messages import AssistantMessage, ToolResultMessage
+from rpc_agent.nesting import is_deeper
 
 BlockT = TypeVar("BlockT", TextBlock, ThinkingBlock, ToolCallBlock)
 

@@ -16,17 +16,6 @@ def as_text(value: object) -> str:
     return value if isinstance(value, str) else ""
 
 
-def is_deeper(value: object, levels: int) -> bool:
-    """Whether objects and arrays lie in one another more than `levels` deep. Follows them without calling itself."""
-    level = [value]
-    for _ in range(levels):
-        inner = (each.values() if isinstance(each, dict) else each for each in level if isinstance(each, dict | list))
-        level = [item for items in inner for item in items if isinstance(item, dict | list)]
-        if not level:
-            return False
-    return True
-
-
 _MOST = (1 << 53) - 1
 """Beyond it JSON readers disagree about numbers, and nothing that is counted here comes near it."""
 

@@ -5,7 +5,8 @@ from typing import Any
 
 import orjson
 
-from rpc_agent.conversation.json_values import is_deeper, without_lone_surrogates
+from rpc_agent.conversation.json_values import without_lone_surrogates
+from rpc_agent.nesting import is_deeper
 
 _MOST_LEVELS = 100
 """No tool's schema comes near it. Beyond some hundreds the JSON writers of one program or another fail."""

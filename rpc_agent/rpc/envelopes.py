@@ -6,6 +6,7 @@ Pure. Knows the shape of JSON-RPC 2.0 and nothing of methods, transports or time
 from collections.abc import Callable
 from typing import Any, NamedTuple, TypeGuard
 
+from rpc_agent.nesting import is_deeper, may_be_deeper
 from rpc_agent.rpc import json_text
 from rpc_agent.rpc.errors import RpcError, invalid_params, invalid_request, parse_error
 
@@ -61,12 +62,18 @@ class Encoded(NamedTuple):
     fragment: bytes
 
 
+_MOST_LEVELS = 512
+"""Python reads and writes nearly a thousand. What comes in goes out again inside of something, and from deep calls."""
+
+
 def parse(message: bytes) -> Item | Batch:
     """Classify one message. Never raises: bad input is an `Invalid`."""
     try:
         value = json_text.decode(message)
     except json_text.NotJson as error:
         return Invalid(None, parse_error(str(error)))
+    if may_be_deeper(message, _MOST_LEVELS) and is_deeper(value, _MOST_LEVELS):
+        return Invalid(None, parse_error("nested too deeply"))
     if not isinstance(value, list):
         return classify(value)
     if not value:

@@ -11,7 +11,8 @@ from typing import Any
 
 import orjson
 
-from rpc_agent.conversation.json_values import JsonObject, is_deeper, without_lone_surrogates
+from rpc_agent.conversation.json_values import JsonObject, without_lone_surrogates
+from rpc_agent.nesting import is_deeper, may_be_deeper
 
 _AS_ZEROS = bytes(48 if 48 <= byte <= 57 else 32 for byte in range(256))
 _LONG_RUN = b"0" * 19
@@ -82,9 +83,7 @@ def write_object(value: JsonObject) -> tuple[bytes, JsonObject]:
 
 def _followable(value: Any, line: bytes) -> Any:
     """What we can read deeper than we can write it again would be an error of every question about the session."""
-    # Counting is cheap, and a line that cannot be so deep is not looked through.
-    may_be_deep = len(line) > 2 * MOST_LEVELS and line.count(b"[") + line.count(b"{") > MOST_LEVELS
-    if may_be_deep and is_deeper(value, MOST_LEVELS):
+    if may_be_deeper(line, MOST_LEVELS) and is_deeper(value, MOST_LEVELS):
         raise NotJson("nested too deeply")
     return value
 

@@ -7,7 +7,8 @@ glues its next record to it, a full disk leaves NUL bytes. Every complete record
 import re
 from dataclasses import dataclass
 
-from rpc_agent.conversation.json_values import JsonObject, is_deeper
+from rpc_agent.conversation.json_values import JsonObject
+from rpc_agent.nesting import is_deeper
 from rpc_agent.session.json_lines import MOST_LEVELS, NotJson, decoder, has_lone_surrogate, read_json
 
 _BOM = b"\xef\xbb\xbf"

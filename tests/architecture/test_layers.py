@@ -10,7 +10,7 @@ SOURCE = ROOT / "rpc_agent"
 
 LAYERS = (
     {"errors"},
-    {"settings", "platform", "conversation", "wildcards"},
+    {"settings", "platform", "conversation", "wildcards", "nesting"},
     {"session", "rpc", "providers", "tools", "permissions", "resources"},
     {"context", "storage", "protocol"},
     {"compaction", "export", "extensions"},
@@ -19,7 +19,7 @@ LAYERS = (
     {"server"},
     {"cli", "__main__"},
 )
-PURE = {"errors", "conversation", "wildcards", "session", "permissions", "context", "compaction", "export"}
+PURE = {"errors", "conversation", "nesting", "wildcards", "session", "permissions", "context", "compaction", "export"}
 """Whole packages without file, clock, randomness, environment, network; compaction awaits only what it is given."""
 PURE_MODULES = {
     "agent/events", "agent/inbox", "agent/retry",

@@ -50,6 +50,8 @@ HOSTILE: list[tuple[str, bytes, list[Any]]] = [
     ("duplicate keys", b'{"id":1,"id":2,"method":"x","method":"echo"}', [(2, "ok")]),
     ("100,000 brackets", b"[" * 100_000, [(None, -32700)]),
     ("100,000 pairs of brackets", b"[" * 100_000 + b"]" * 100_000, [(None, -32700)]),
+    ("400 pairs of brackets", b'{"id":1,"method":"echo","params":%b}' % (b"[" * 400 + b"]" * 400), [(1, "ok")]),
+    ("600 pairs of brackets", b'{"id":1,"method":"echo","params":%b}' % (b"[" * 600 + b"]" * 600), [(None, -32700)]),
     ("two requests with one id", b'[{"id":1,"method":"echo"},{"id":1,"method":"echo"}]', [[(1, "ok"), (1, "ok")]]),
     ("a second initialize", b'{"id":1,"method":"initialize"}', [(1, "ok")]),
     ("too large", b'{"id":1,"method":"echo","params":["%b"]}' % (b"x" * LIMIT), [(None, -32600)]),
