@@ -50,6 +50,7 @@ class SessionRegistry:
         self._services = services
         self._open: dict[str, LiveSession] = {}
         self._closing: dict[LiveSession, anyio.Event] = {}
+        self._directories: dict[Path, SessionDirectory] = {}
         self._has_told_of_offline = False
 
     def __iter__(self) -> Iterator[LiveSession]:
@@ -63,7 +64,9 @@ class SessionRegistry:
 
     def directory(self, cwd: Path | None = None) -> SessionDirectory:
         """The files of all sessions, open or not."""
-        return SessionDirectory(self._sessions_dir(self._services.settings(self.working_directory(cwd))))
+        root = self._sessions_dir(self._services.settings(self.working_directory(cwd)))
+        # Kept, because it remembers what it has read of each file.
+        return self._directories.setdefault(root, SessionDirectory(root))
 
     def first(self) -> LiveSession:
         """The session of a client that named none: the one the command line asked for, or a new one.

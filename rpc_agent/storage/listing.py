@@ -1,15 +1,18 @@
 """The sessions that are there: lists, searches, look-ups by id, deletion. Opens files for reading only.
 
-What a list shows of a file is remembered by its size and time, so that a second look costs one stat a file.
+What a list shows of a file is remembered by its size and time, so that a second look costs one stat a file. The first
+look at thousands of files takes seconds: an event loop asks through `in_thread`.
 """
 
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
+
+import anyio.to_thread
 
 from rpc_agent.conversation.blocks import blocks_text, read_blocks
 from rpc_agent.conversation.json_values import JsonObject, as_object, as_text
@@ -48,8 +51,16 @@ class SessionList:
     next_cursor: str | None
 
 
+Answer = TypeVar("Answer")
+
+
+async def in_thread(look: Callable[[], Answer]) -> Answer:
+    """What a question to a SessionDirectory answers; the event loop goes on meanwhile."""
+    return await anyio.to_thread.run_sync(look)
+
+
 class SessionDirectory:
-    """The sessions below one sessions dir. Keeps summaries in memory; several may look at the same dir."""
+    """The sessions below one sessions dir. Keeps summaries in memory; several threads may look at once."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
@@ -68,7 +79,7 @@ class SessionDirectory:
         Files that are no sessions are left out. Raises InvalidValue for a cursor that is none of ours.
         """
         found: list[SessionSummary] = []
-        start = _parse_cursor(cursor)
+        start, last = _parse_cursor(cursor), (0, "")
         for key, path, status in sorted(self._files(cwd), reverse=True):
             if start is not None and key >= start:
                 continue
@@ -76,8 +87,9 @@ class SessionDirectory:
             if summary is None or not _matches(summary, cwd, query):
                 continue
             if len(found) == limit:
-                return SessionList(found, _cursor_after(found[-1], self._known))
+                return SessionList(found, f"{last[0]}:{last[1]}")
             found.append(summary)
+            last = key
         return SessionList(found, None)
 
     def latest(self, cwd: str) -> Path:
@@ -118,6 +130,7 @@ class SessionDirectory:
             with lock_session(resolved):
                 for each in (*originals_of(resolved), resolved):
                     each.unlink()
+            self._known.pop(resolved, None)
         return as_text(header.get("id"))
 
     def _find_by_header(self, id_prefix: str) -> dict[str, Path]:
@@ -232,10 +245,6 @@ def _matches(summary: SessionSummary, cwd: str | None, query: str) -> bool:
         return False
     haystack = "\n".join((summary.name or "", summary.first_message or "", summary.cwd))
     return query.casefold() in haystack.casefold()
-
-
-def _cursor_after(summary: SessionSummary, known: dict[Path, tuple[int, int, SessionSummary | None]]) -> str:
-    return f"{known[summary.path][1]}:{summary.path}"
 
 
 def _parse_cursor(cursor: str | None) -> tuple[int, str] | None:

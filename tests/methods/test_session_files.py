@@ -9,6 +9,7 @@ from rpc_agent.rpc.errors import RpcError
 from tests.methods.test_compact import chatty
 from tests.methods.test_compact import talk as long_talk
 from tests.support.agent_server import CheckingClient, Home, serving
+from tests.support.sessions import raw_entry, write_session
 
 pytestmark = pytest.mark.anyio
 
@@ -35,6 +36,43 @@ async def test_sessions_are_listed_by_pages_and_searched(tmp_path: Path) -> None
         assert [session["firstMessage"] for session in found] == ["the question of beta"]
         assert (await client.request("list_sessions", {"cwd": str(tmp_path)}))["sessions"] == []
         assert len((await client.request("list_sessions", {"cwd": str(tmp_path), "all": True}))["sessions"]) == 3
+
+
+async def test_a_second_list_reads_only_what_changed(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    home.script()
+    folder = home.sessions / "--w--"
+    folder.mkdir(parents=True)
+    paths = [write_session(folder / f"{n}.jsonl", raw_entry("a", None, f"text {n}")) for n in range(3)]
+    async with serving(home) as client:
+
+        async def texts() -> set[str]:
+            listed = await client.request("list_sessions", {"all": True})
+            return {session["firstMessage"] for session in listed["sessions"]}
+
+        assert await texts() == {"text 0", "text 1", "text 2"}
+        # Of the same size and time, so that only who reads it anew could tell.
+        times = paths[0].stat()
+        paths[0].write_bytes(paths[0].read_bytes().replace(b"text 0", b"TEXT 0"))
+        os.utime(paths[0], ns=(times.st_atime_ns, times.st_mtime_ns))
+        write_session(paths[1], raw_entry("a", None, "changed"))
+        assert await texts() == {"text 0", "changed", "text 2"}
+
+
+async def test_a_long_look_at_many_sessions_holds_nobody_up(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    home.script()
+    folder = home.sessions / "--w--"
+    folder.mkdir(parents=True)
+    for n in range(300):
+        write_session(folder / f"{n}.jsonl", raw_entry("a", None, f"text {n}"))
+    async with serving(home) as client:
+        await client.request("ping")
+        listed = await client.ask("list_sessions", {"all": True, "query": "nowhere"})
+        pinged = await client.ask("ping")
+        await client.answer(pinged)
+        assert not listed[1].done()
+        assert (await client.answer(listed))["sessions"] == []
 
 
 async def test_a_session_is_deleted_by_id_or_by_path_and_only_inside_the_sessions_dir(tmp_path: Path) -> None:

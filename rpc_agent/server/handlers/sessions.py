@@ -24,7 +24,7 @@ from rpc_agent.server.dispatch import ConnectionHandler, Request, Result, Sessio
 from rpc_agent.server.states import state_to_wire
 from rpc_agent.server.statistics import stats_to_wire
 from rpc_agent.session.warnings import SessionWarning
-from rpc_agent.storage.listing import DEFAULT_PAGE, SessionSummary
+from rpc_agent.storage.listing import DEFAULT_PAGE, SessionSummary, in_thread
 from rpc_agent.storage.session_file import storage_errors
 
 
@@ -48,7 +48,7 @@ async def open_session(connection: Connection, params: OpenSessionParams, call: 
     cwd = connection.registry.working_directory(Path(params.cwd)) if params.cwd is not None else None
     # A close asked for just before may still hold its file: nobody shall be told that we locked ourselves out.
     await connection.registry.closed()
-    path = _wanted_path(connection, params, cwd)
+    path = await _wanted_path(connection, params, cwd)
     session, warnings = connection.registry.open(path, cwd=cwd, read_only=params.read_only or False)
     connection.adopt(session)
     return {**state_to_wire(session, connection.feed(session)), "warnings": [_warning(w) for w in warnings]}
@@ -59,11 +59,13 @@ async def list_sessions(connection: Connection, params: ListSessionsParams, call
     cwd = registry.working_directory(None if params.cwd is None else Path(params.cwd))
     directory = registry.directory(cwd)
     with storage_errors(directory.root):
-        page = directory.list(
-            cwd=None if params.all else str(cwd),
-            query=params.query or "",
-            cursor=params.cursor,
-            limit=params.limit or DEFAULT_PAGE,
+        page = await in_thread(
+            lambda: directory.list(
+                cwd=None if params.all else str(cwd),
+                query=params.query or "",
+                cursor=params.cursor,
+                limit=params.limit or DEFAULT_PAGE,
+            )
         )
     cursor = {} if page.next_cursor is None else {"nextCursor": page.next_cursor}
     return {"sessions": [_listing(summary) for summary in page.sessions], **cursor}
@@ -155,15 +157,16 @@ async def get_state(request: Request, params: SessionParams) -> Result:
     return state_to_wire(request.session, request.connection.feed(request.session))
 
 
-def _wanted_path(connection: Connection, params: OpenSessionParams, cwd: Path | None) -> Path:
+async def _wanted_path(connection: Connection, params: OpenSessionParams, cwd: Path | None) -> Path:
     if params.path is not None:
         return Path(params.path)
     directory = connection.registry.directory(cwd)
     with storage_errors(directory.root):
-        if params.id is not None:
-            return directory.find(params.id)
+        if (wanted := params.id) is not None:
+            return await in_thread(lambda: directory.find(wanted))
         if params.latest:
-            return directory.latest(str(connection.registry.working_directory(cwd)))
+            place = str(connection.registry.working_directory(cwd))
+            return await in_thread(lambda: directory.latest(place))
     raise InvalidValue("path", "give one of path, id, or latest: true")
 
 
