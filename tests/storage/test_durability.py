@@ -113,6 +113,36 @@ def test_a_full_disk_is_rolled_back_to_whole_lines_and_reported(tmp_path: Path, 
     store.close()
 
 
+BEGINNER = """
+import os, sys
+from pathlib import Path
+from rpc_agent.storage.session_store import SessionStore
+from rpc_agent.errors import StorageFailed
+from tests.support.sessions import CountingIdentity, user
+store = SessionStore.create(Path(sys.argv[1]), cwd="/w", identity=CountingIdentity())
+for _ in range(2):
+    try:
+        store.append("message", {"message": user("x" * 100)})
+    except StorageFailed as error:
+        print(error.details["errno"], store.leaf_id, os.listdir(store.path.parent))
+"""
+
+
+@pytest.mark.parametrize("room", [20, 200])
+def test_a_session_that_finds_no_room_to_begin_leaves_no_file_and_no_lock(tmp_path: Path, room: int) -> None:
+    import resource  # noqa: PLC0415 - POSIX only
+
+    done = subprocess.run(
+        [sys.executable, "-c", BEGINNER, str(tmp_path)],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (room, room)),
+    )
+    assert done.stdout.splitlines() == ["28 None []"] * 2
+
+
 def test_the_lock_of_a_killed_process_is_free_and_that_of_a_living_one_is_not(tmp_path: Path) -> None:
     path = write_session(tmp_path / "s.jsonl")
     with appender(path, 1, MANY) as process:
