@@ -15,7 +15,7 @@ def is_error(chunk: Mapping[str, Any]) -> bool:
     """Of a chunk that has choices only an error field tells; without choices a bare message does too."""
     if not ERROR_FIELDS.isdisjoint(chunk) and any(_says_error(field, chunk.get(field)) for field in ERROR_FIELDS):
         return True
-    return "choices" not in chunk and is_bare_message(chunk)
+    return "choices" not in chunk and _is_bare_message(chunk)
 
 
 def _says_error(field: str, value: object) -> bool:
@@ -24,7 +24,7 @@ def _says_error(field: str, value: object) -> bool:
     return bool(value)
 
 
-def is_bare_message(chunk: Mapping[str, Any]) -> bool:
+def _is_bare_message(chunk: Mapping[str, Any]) -> bool:
     """Whether something that is none of an API's events says what went wrong: a gateway's words."""
     if chunk.get("object") == "error" or chunk.get("type") == "error" or chunk.get("success") is False:
         return True

@@ -17,7 +17,7 @@ from rpc_agent.providers.base import (
     ToolCallDelta,
     UsageReport,
 )
-from rpc_agent.providers.error_chunks import is_bare_message
+from rpc_agent.providers.error_chunks import is_error
 from rpc_agent.providers.json_bytes import to_json
 from rpc_agent.providers.refusal import bad_finish, cut_short, failed
 from rpc_agent.providers.stream_json import TextJoiner, read_event
@@ -73,7 +73,7 @@ class MessagesReader:
                 self.done = True
             case "message":
                 self._read_whole(event, out)
-            case kind if kind == "error" or event.get("error") or (not kind and is_bare_message(event)):
+            case kind if kind == "error" or event.get("error") or (not kind and is_error(event)):
                 raise failed(self._provider, 200, to_json(event).decode(), window=self._window, estimate=self._estimate)
             case _:
                 pass

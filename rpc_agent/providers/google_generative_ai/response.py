@@ -18,7 +18,7 @@ from rpc_agent.providers.base import (
     ToolCallDelta,
     UsageReport,
 )
-from rpc_agent.providers.error_chunks import is_bare_message
+from rpc_agent.providers.error_chunks import is_error
 from rpc_agent.providers.google_generative_ai.parts import MADE_ID
 from rpc_agent.providers.json_bytes import to_json
 from rpc_agent.providers.refusal import bad_finish, cut_short, failed
@@ -79,7 +79,7 @@ class GenerateContentReader:
         if "candidates" not in chunk and isinstance(inner, dict):
             # Google's other addresses put each chunk into an envelope.
             chunk = inner
-        if chunk.get("error") or ("candidates" not in chunk and is_bare_message(chunk)):
+        if chunk.get("error") or ("candidates" not in chunk and is_error(chunk)):
             body = to_json(chunk).decode()
             raise failed(self._provider, 200, body, window=self._window, estimate=self._estimate)
         self._response_id = self._response_id or as_text(chunk.get("responseId"))

@@ -20,7 +20,7 @@ from rpc_agent.providers.base import (
     UsageReport,
 )
 from rpc_agent.providers.classify import classify
-from rpc_agent.providers.error_chunks import is_bare_message
+from rpc_agent.providers.error_chunks import is_error
 from rpc_agent.providers.json_bytes import to_json
 from rpc_agent.providers.openai_responses.items import REASONING_FIELDS
 from rpc_agent.providers.refusal import cut_short, failed
@@ -124,7 +124,7 @@ class ResponsesReader:
 
     def _read_untyped(self, event: Event, out: Out) -> None:
         """An error, or a whole answer of a server that does not stream."""
-        if event.get("error") or "detail" in event or ("output" not in event and is_bare_message(event)):
+        if event.get("error") or ("output" not in event and is_error(event)):
             raise failed(self._provider, 200, to_json(event).decode(), window=self._window, estimate=self._estimate)
         if event.get("status") == "failed":
             raise self._failure(event)
