@@ -15,6 +15,9 @@ from rpc_agent.providers.base import FailureKind
 from rpc_agent.providers.failure_text import FailureText, read_failure
 from rpc_agent.providers.input_limit import input_limit, passes_limit, sizes_tell_overflow
 
+_FULL = 0.99
+"""Of the window: some servers keep a few tokens for themselves."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Failure:
@@ -56,8 +59,8 @@ def classify(
     text = read_failure(body)
     if words.WINDOW_FINISH.fullmatch((finish_reason or "").lower()) or "model_context_window_exceeded" in body.lower():
         return Failure(kind="overflow", message=text.message, limit=None)
-    if usage is not None and window and input_tokens(usage) > window:
-        # The service answered, but it read more than the window holds: it cut the input without a word.
+    if usage is not None and window and _fills(usage, window, finish_reason):
+        # The service answered, but it cut the input without a word, or had no room for a word of its own.
         return Failure(kind="overflow", message=text.message, limit=None)
     inner = text.status if status is None or status == 200 else status
     evidence = _Evidence(
@@ -72,6 +75,13 @@ def classify(
     kind: FailureKind = next((kind for kind, holds in _RULES if holds(evidence)), "other")
     limit = input_limit(text.message) if kind == "overflow" and not _in_characters(text.message) else None
     return Failure(kind=kind, message=text.message, limit=limit)
+
+
+def _fills(usage: Mapping[str, Any], window: int, finish_reason: str | None) -> bool:
+    """Read more than the window holds; or filled it, so that the answer ended by its length before it began."""
+    read = input_tokens(usage)
+    mute = finish_reason == "length" and not usage.get("output")
+    return read > window or (mute and read >= _FULL * window)
 
 
 def _in_characters(message: str) -> bool:

@@ -30,6 +30,9 @@ def failed(
     failure = classify(provider=provider, status=status, body=body, window=window, estimate=estimate)
     prefix = f"{provider}: " if status in (None, 200) else f"{provider} answered {status}: "
     message = prefix + (failure.message[:_MAX_SHOWN] or "no explanation")
+    if failure.kind == "overflow" and classify(body=message).kind != "overflow":
+        # A code or a service's silence told it. The text alone is what a session's file keeps.
+        message += " (the prompt is too long)"
     return ModelCallFailed(message, kind=failure.kind, status=status, retry_after=retry_after, limit=failure.limit)
 
 
@@ -42,7 +45,7 @@ def bad_finish(provider: str, reason: str, explanation: str = "") -> ModelCallFa
     # Only the name is judged: an explanation may quote anything.
     kind = classify(provider=provider, body=f"finish_reason: {reason}", finish_reason=reason).kind
     if kind == "overflow":
-        return ModelCallFailed(f"the context window ended the answer ({reason})", kind="overflow")
+        return ModelCallFailed(f"the context window was exceeded, which ended the answer ({reason})", kind="overflow")
     said = f": {explanation[:_MAX_SHOWN]}" if explanation else ""
     if reason.lower() in _FILTERS:
         return ModelCallFailed(f"the service's content filter stopped the answer ({reason}){said}", kind="other")

@@ -11,6 +11,7 @@ import pytest
 
 from rpc_agent.providers.base import FailureKind
 from rpc_agent.providers.classify import classify, is_retryable
+from rpc_agent.providers.refusal import failed
 
 ROOT = Path(__file__).resolve().parents[2]
 CASES = Path(os.environ.get("RPC_AGENT_CASES", ROOT.parent / "shared" / "cases"))
@@ -141,6 +142,26 @@ def test_only_cerebras_says_overflow_without_a_word() -> None:
 def test_more_input_than_the_window_was_cut_without_a_word() -> None:
     assert classify(usage={"input": 150, "cacheRead": 60}, window=200).kind == "overflow"
     assert classify(usage={"input": 150, "cacheRead": 50}, window=200).kind == "other"
+
+
+def test_an_answer_without_room_for_a_word_was_an_overflow() -> None:
+    full = {"input": 199_000, "output": 0}
+    assert classify(usage=full, finish_reason="length", window=200_000).kind == "overflow"
+    assert classify(usage={**full, "output": 5}, finish_reason="length", window=200_000).kind == "other"
+    assert classify(usage=full, finish_reason="stop", window=200_000).kind == "other"
+
+
+@pytest.mark.parametrize(
+    ("provider", "body"),
+    [
+        ("cerebras", ""),
+        ("p", '{"error":{"code":"context_length_exceeded","message":"Rejected."}}'),
+        ("p", "too long: prompt"),
+    ],
+)
+def test_what_a_session_keeps_of_an_overflow_tells_it_again(provider: str, body: str) -> None:
+    failure = failed(provider, 400, body)
+    assert (failure.kind, classify(body=failure.message).kind) == ("overflow", "overflow")
 
 
 @needs_cases
