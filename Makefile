@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: setup generate demo test soak test-pythons bench bench-peers fmt check types lint contract test-typescript test-clients test-local-model check-models
+.PHONY: setup generate demo test soak test-pythons bench bench-peers fmt check types lint contract test-typescript test-clients test-pi test-local-model check-models
 
 setup: $(VENV)/.ready
 
@@ -29,6 +29,10 @@ test-typescript: setup
 # Clients that are not ours, each installed and driven by the few lines its user would write (docs/clients.md).
 test-clients: setup
 	$(BIN)/python tests/third_party/run.py
+
+# Sessions of ours opened by the Pi coding agent, and its sessions by us: both must make the same of each file.
+test-pi: setup
+	$(BIN)/python tests/pi/run.py
 
 # A prompt and an overflow with a real model, on a llama.cpp server of our own (130 MB are fetched once, no key needed).
 LOCAL_MODEL := $(VENV)/local-model
@@ -62,7 +66,7 @@ soak: export SOAK_TURNS ?= 5000
 soak: setup
 	@$(BIN)/python -c 'import atheris' 2>/dev/null || $(BIN)/python -m pip install -qq --disable-pip-version-check atheris==3.0.0 || true
 	$(BIN)/python -m tests.fuzz
-	$(BIN)/python -m pytest --durations=0 tests/fuzz tests/stateful tests/providers/test_cut_at_every_byte.py $(addprefix tests/process/test_,$(addsuffix .py,long_lives random_input faulty_services readers_that_stop clock_jumps disk_faults))
+	$(BIN)/python -m pytest --durations=15 --hypothesis-seed=$$RPC_AGENT_SEED tests/fuzz tests/stateful tests/providers/test_cut_at_every_byte.py $(addprefix tests/process/test_,$(addsuffix .py,long_lives random_input faulty_services readers_that_stop clock_jumps disk_faults))
 
 # The suite on every interpreter at hand, each in an environment of its own.
 PYTHONS ?= python3.11 python3.12 python3.13

@@ -63,6 +63,16 @@ def test_a_migrated_file_is_whole_on_the_disk_before_it_takes_the_place_of_the_o
     assert system_calls(work, *calls) == ["link", "fsync", "fsync", "replace", "fsync"]
 
 
+def test_a_line_behind_an_end_without_newline_begins_on_its_own(tmp_path: Path) -> None:
+    path = write_session(tmp_path / "s.jsonl")
+    path.write_bytes(path.read_bytes()[:-1])
+    file, first, second = SessionFile.open(path), line(raw_entry("a", None)), line(raw_entry("b", "a"))
+    file.append(first)
+    file.append(second)
+    assert path.read_bytes() == session_bytes() + first + second
+    file.close()
+
+
 def test_a_sync_that_comes_after_the_close_is_harmless(tmp_path: Path) -> None:
     file = SessionFile.open(write_session(tmp_path / "s.jsonl"))
     file.close()
