@@ -188,6 +188,15 @@ def old_file(path: Path) -> tuple[Path, bytes]:
     return path, path.read_bytes()
 
 
+def test_the_first_line_behind_a_migrated_end_without_newline_follows_at_once(tmp_path: Path) -> None:
+    path = write_session(tmp_path / "s.jsonl", raw_entry("a", None), header={**HEADER, "version": 2})
+    path.write_bytes(path.read_bytes()[:-1])
+    store = reopen(path)
+    added = store.append("message", {"message": user("b")})
+    store.close()
+    assert path.read_bytes() == session_bytes(raw_entry("a", None), added.raw)
+
+
 def test_what_a_migration_cannot_read_is_kept_beside_the_new_file(tmp_path: Path) -> None:
     path, before = old_file(tmp_path / "s.jsonl")
     reopen(path, read_only=True).close()
@@ -249,6 +258,7 @@ def test_what_another_program_adds_is_read_and_our_leaf_stays(tmp_path: Path) ->
     added = store.append("message", {"message": user("b")})
     assert (added.parent_id, kinds(store)) == ("a", ["tornTail", "foreignAppend"])
     store.close()
+    assert path.read_bytes().endswith(b'{"type":"mess\n' + line(added.raw))
     again = reopen(path)
     assert (all_ids(again), again.leaf_id, again.branch(added.id)[0].id) == (["a", "f", added.id], added.id, "a")
     again.close()
