@@ -9,32 +9,19 @@ import anyio.to_thread
 
 from rpc_agent.conversation.models import Model, split_ref
 from rpc_agent.errors import ModelNotFound, NoModel
-from rpc_agent.providers.anthropic_messages.client import AnthropicMessages
 from rpc_agent.providers.ask_listing import ask_listing
 from rpc_agent.providers.base import ChatModel
 from rpc_agent.providers.builtin import BUILTIN_PROVIDERS, Provider
+from rpc_agent.providers.clients import SERVICE_APIS, client_of
 from rpc_agent.providers.connections import Connections
-from rpc_agent.providers.google_generative_ai.client import GoogleGenerativeAI
 from rpc_agent.providers.listing import with_listing
 from rpc_agent.providers.local_servers import LocalServer
 from rpc_agent.providers.models_file import load_providers, models_file
-from rpc_agent.providers.offline.answering import notice
-from rpc_agent.providers.offline.model import OFFLINE_MODEL, OfflineModel
-from rpc_agent.providers.openai_completions.client import OpenAICompletions
-from rpc_agent.providers.openai_responses.client import OpenAIResponses
-from rpc_agent.providers.scripted import load_script
+from rpc_agent.providers.offline.description import OFFLINE_MODEL
 from rpc_agent.providers.streaming import StreamingModel
 from rpc_agent.settings.files import PROJECT_DIR
 
-CLIENTS: Mapping[str, type[StreamingModel]] = {
-    "anthropic-messages": AnthropicMessages,
-    "google-generative-ai": GoogleGenerativeAI,
-    "openai-completions": OpenAICompletions,
-    "openai-responses": OpenAIResponses,
-}
-"""What speaks each API."""
-
-IMPLEMENTED_APIS = frozenset({*CLIENTS, "scripted"})
+IMPLEMENTED_APIS = frozenset({*SERVICE_APIS, "scripted"})
 """A model of another API is not offered: choosing it would only fail later."""
 
 OFFLINE_PACE_VARIABLE = "RPC_AGENT_OFFLINE_PACE_MS"
@@ -159,7 +146,7 @@ class Catalog:
         Raises ModelNotFound for a provider nobody knows, AuthMissing, ModelCallFailed.
         """
         known = self._providers.get(provider)
-        if known is None or known.api not in CLIENTS:
+        if known is None or known.api not in SERVICE_APIS:
             raise ModelNotFound(f"there is no provider {provider!r} that could be asked", model=provider)
         key = await anyio.to_thread.run_sync(known.key.key, provider, self._environment)
         new = Model(id="", provider=provider, api=known.api, base_url=known.base_url, compat=known.compat)
@@ -202,20 +189,28 @@ class Catalog:
 
     def _make(self, model: Model, implicit_offline: bool) -> ChatModel:
         if model.ref == OFFLINE_MODEL.ref:
-            first_line = notice(self.key_variables()) if implicit_offline else ""
-            return OfflineModel(first_line=first_line, pace_ms=_pace(self._environment))
+            return self._offline(self.key_variables() if implicit_offline else None)
         provider = self._providers.get(model.provider)
         if provider is None or model.api not in IMPLEMENTED_APIS:
             raise ModelNotFound(f"there is no provider for the model {model.ref!r}", model=model.ref)
         if model.api == "scripted":
+            from rpc_agent.providers.scripted import load_script  # noqa: PLC0415 - as in `clients`
+
             return load_script(Path(provider.script))
         if not provider.key.is_there(self._environment):
             provider.key.key(provider.name, self._environment)
         return self._client(provider, model)
 
+    def _offline(self, missing_variables: list[str] | None) -> ChatModel:
+        from rpc_agent.providers.offline.answering import notice  # noqa: PLC0415 - as in `clients`
+        from rpc_agent.providers.offline.model import OfflineModel  # noqa: PLC0415
+
+        first_line = "" if missing_variables is None else notice(missing_variables)
+        return OfflineModel(first_line=first_line, pace_ms=_pace(self._environment))
+
     def _client(self, provider: Provider, model: Model) -> StreamingModel:
         source, environment = provider.key, self._environment
-        return CLIENTS[model.api](
+        return client_of(model.api)(
             model,
             key=lambda: source.key(provider.name, environment),
             connections=self._connections,

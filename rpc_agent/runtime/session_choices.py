@@ -5,7 +5,7 @@ from typing import Any
 
 from rpc_agent.conversation.models import Model
 from rpc_agent.errors import AuthMissing, ModelNotFound
-from rpc_agent.providers.offline.model import OFFLINE_MODEL
+from rpc_agent.providers.offline.description import OFFLINE_MODEL
 from rpc_agent.runtime.events import ModelChanged, ThinkingLevelChanged
 from rpc_agent.runtime.session_parts import SessionParts
 from rpc_agent.runtime.session_settings import Scope

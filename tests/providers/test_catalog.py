@@ -15,7 +15,7 @@ from rpc_agent.errors import AuthMissing, ModelNotFound, NoModel, SettingsError
 from rpc_agent.providers.base import ModelCallFailed, ModelRequest, StreamEvent, TextDelta
 from rpc_agent.providers.catalog import Catalog, Choice, load_catalog
 from rpc_agent.providers.local_servers import LocalServer
-from rpc_agent.providers.offline.model import OFFLINE_MODEL
+from rpc_agent.providers.offline.description import OFFLINE_MODEL
 from rpc_agent.providers.thinking import available_thinking_levels
 from tests.support.chat_server import ChatServer, error_reply, text_reply
 from tests.support.json_server import JsonServer

@@ -13,7 +13,8 @@ from rpc_agent.conversation.tool_spec import ToolSpec
 from rpc_agent.providers.assembly import Assembly
 from rpc_agent.providers.base import ModelCallFailed, ModelRequest
 from rpc_agent.providers.offline.answering import notice
-from rpc_agent.providers.offline.model import OFFLINE_MODEL, OfflineModel
+from rpc_agent.providers.offline.description import OFFLINE_MODEL
+from rpc_agent.providers.offline.model import OfflineModel
 from rpc_agent.providers.offline.summarising import summarise
 
 pytestmark = pytest.mark.anyio

@@ -6,7 +6,6 @@ import anyio
 
 from rpc_agent.conversation.blocks import ToolCallBlock
 from rpc_agent.conversation.messages import ModelMessage, ToolResultMessage, message_text, tool_calls
-from rpc_agent.conversation.models import Model
 from rpc_agent.conversation.usage import make_usage
 from rpc_agent.providers.base import (
     ModelCallFailed,
@@ -24,16 +23,6 @@ from rpc_agent.providers.offline.summarising import is_summary_request, summaris
 from rpc_agent.providers.offline.understanding import understand
 from rpc_agent.providers.offline.wishes import Introduce
 from rpc_agent.providers.request_size import estimate_request, utf16_units
-
-OFFLINE_MODEL = Model(
-    id="offline",
-    provider="offline",
-    api="offline",
-    name="rpc-agent offline (not a language model)",
-    # Small enough that a person can see a threshold being reached.
-    context_window=32_768,
-    max_tokens=4_096,
-)
 
 _DELTA = 12
 """Characters a delta: two or three words' worth, as services send."""
