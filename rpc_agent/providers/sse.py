@@ -89,7 +89,7 @@ class SseSplitter:
                 self._name = line[6:].removeprefix(b" ").decode("utf-8", "replace")
             elif line == b"data":
                 data.append(b"")
-            elif line.startswith(b"{"):
+            elif line.startswith(b"{") and line.rstrip().endswith(b"}"):
                 events.append(SseEvent("", line))
             elif not line.startswith(_IGNORED) and len(self.stray) < _MAX_STRAY:
                 self.stray += line[:_MAX_STRAY] + b"\n"

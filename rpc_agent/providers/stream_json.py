@@ -47,9 +47,10 @@ def _has_surrogates(text: str) -> bool:
 
 
 def _read_odd(data: bytes) -> Any:
-    """Half an emoji as an escape is something Python reads and orjson refuses."""
+    """Half an emoji as an escape is something Python reads and orjson refuses. Some servers cut a character's bytes
+    between two events; what is left of it is shown as one that is none, which asking again would not mend."""
     try:
-        return json.loads(data)
+        return json.loads(data.decode("utf-8", "replace"))
     except (ValueError, RecursionError):
         shown = data[:200].decode("utf-8", "replace")
         raise NotJson(f"the stream holds something that is not JSON: {shown}", kind="transport") from None

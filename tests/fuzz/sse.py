@@ -68,7 +68,9 @@ def _events_by_the_book(stream: bytes) -> list[SseEvent]:
                 events.append(SseEvent(name.decode("utf-8", "replace"), b"\n".join(data)))
             name, data = b"", []
             continue
-        if line.startswith(b"{"):  # Not in the book: gateways put the error of a service between the lines.
+        if line.startswith(b"{") and line.rstrip().endswith(
+            b"}"
+        ):  # Not in the book: gateways put the error of a service between the lines.
             events.append(SseEvent("", line))
             continue
         field, _, value = line.partition(b":")

@@ -142,7 +142,7 @@ class ChatCompletionReader:
 
     def _read_parts(self, content: object, out: list[StreamEvent]) -> str:
         """Content as a list of parts, as Mistral and Databricks send it: the text, once the thinking is read."""
-        parts = [as_object(part) for part in content] if isinstance(content, list) else []
+        parts = [as_object(part) for part in (content if isinstance(content, list) else [content])]
         for part in parts:
             thoughts = part.get("thinking") or part.get("summary")
             texts = (
