@@ -23,6 +23,7 @@ from rpc_agent.session.line_reader import read_line
 from rpc_agent.session.replay import RecordReader
 from rpc_agent.session.warnings import SessionWarning
 from rpc_agent.storage.entry_index import DEAD, UNKNOWN, EntryIndex
+from rpc_agent.storage.long_lines import bounded_line
 from rpc_agent.storage.session_file import storage_errors
 
 _STEP_BYTES = 64 * 1024
@@ -63,6 +64,11 @@ class FileHead:
     @property
     def warnings(self) -> list[SessionWarning]:
         return self._reader.all_warnings()
+
+    @property
+    def lines(self) -> int:
+        """How many were read so far."""
+        return self._reader.lines
 
     def step(self) -> bool:
         """Index a little more; whether there is anything left to do."""
@@ -213,13 +219,13 @@ class FileHead:
             self._scanner = open(self._path, "rb", buffering=_STEP_BYTES)  # noqa: SIM115 - kept open between steps
         stop = min(self._at + budget, self._end)
         while self._at < stop:
-            line = self._scanner.readline()
+            line, length = bounded_line(self._scanner)
             if not line:
                 # The file was cut behind our back; the next append says so.
                 self._end = self._at
                 return
             self._index_line(line)
-            self._at += len(line)
+            self._at += length
 
     def _index_line(self, line: bytes) -> None:
         for number, record in enumerate(self._reader.read(line.removesuffix(b"\n"))):

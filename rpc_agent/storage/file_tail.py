@@ -9,6 +9,7 @@ from rpc_agent.session.context_reach import ContextReach
 from rpc_agent.session.entries import Entry, read_entry
 from rpc_agent.session.line_reader import read_line
 from rpc_agent.session.replay import Record, RecordReader, split_lines
+from rpc_agent.storage.long_lines import LONGEST_LINE, TOO_LONG
 
 _FIRST_BLOCK = 256 * 1024
 _LONGEST_BLOCK = 8 * 1024 * 1024
@@ -26,14 +27,14 @@ class Tail:
 def read_tail(path: Path, size: int, *, limit: int) -> Tail:
     """The end of a file. `start` is the beginning of a line; 0 when the branch goes back to the front.
 
-    Gives up looking for the beginning of the context after `limit` bytes.
+    Gives up looking for the beginning of the context after `limit` bytes, if they hold any entry.
     """
     search = _Search()
     blocks: list[bytes] = []
     start = size
     for start, block in _blocks_backwards(path, size, min(_FIRST_BLOCK, limit // 16)):
         blocks.append(block)
-        if search.feed(block) or size - start > limit:
+        if search.feed(block) or (size - start > limit and search.has_leaf):
             break
     reader = RecordReader()
     lines = (line for block in reversed(blocks) for line in split_lines(block))
@@ -48,7 +49,7 @@ class _Search:
         self._known: dict[str, Entry] = {}
         self._reach = ContextReach()
         self._wanted: str | None = None
-        self._has_leaf = False
+        self.has_leaf = False
 
     def feed(self, block: bytes) -> bool:
         """Take the next earlier block; True when nothing before it is needed."""
@@ -61,12 +62,12 @@ class _Search:
         entry = read_entry(raw) if raw["type"] != "session" else None
         if entry is None:
             return
-        if not self._has_leaf:
-            self._has_leaf, self._wanted = True, entry.id
+        if not self.has_leaf:
+            self.has_leaf, self._wanted = True, entry.id
         self._known.setdefault(entry.id, entry)
 
     def _climb(self) -> bool:
-        while self._has_leaf and self._wanted is not None:
+        while self.has_leaf and self._wanted is not None:
             # Taking the entry out makes a cycle end like a parent that is further up.
             entry = self._known.pop(self._wanted, None)
             if entry is None:
@@ -74,7 +75,7 @@ class _Search:
             if self._reach(entry):
                 return True
             self._wanted = entry.parent_id
-        return self._has_leaf
+        return self.has_leaf
 
 
 def _blocks_backwards(path: Path, size: int, block_size: int) -> Iterator[tuple[int, bytes]]:
@@ -85,7 +86,7 @@ def _blocks_backwards(path: Path, size: int, block_size: int) -> Iterator[tuple[
             start = _line_start(path, max(0, end - block_size))
             start = start if start < end else _line_start_before(path, end)
             file.seek(start)
-            yield start, file.read(end - start)
+            yield start, file.read(end - start) if end - start <= LONGEST_LINE else TOO_LONG
             end, block_size = start, min(block_size * 2, _LONGEST_BLOCK)
 
 

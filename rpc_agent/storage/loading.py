@@ -9,26 +9,30 @@ from rpc_agent.errors import SessionUnreadable
 from rpc_agent.session.entries import SESSION_VERSION
 from rpc_agent.session.json_lines import write_json
 from rpc_agent.session.migrations import version_of
-from rpc_agent.session.replay import LoadedSession, add_records, is_header, read_session
+from rpc_agent.session.replay import LoadedSession, Record, add_records, is_header, read_session, take_header
 from rpc_agent.session.tree import SessionTree
 from rpc_agent.session.warnings import SessionWarning
 from rpc_agent.storage import collector
 from rpc_agent.storage.file_head import FileHead
-from rpc_agent.storage.file_header import first_records, header_in
+from rpc_agent.storage.file_header import first_records
 from rpc_agent.storage.file_tail import read_tail
+from rpc_agent.storage.long_lines import LONGEST_LINE
 from rpc_agent.storage.session_file import keep_original, read_range, replace_file, storage_errors
 
 WHOLE_FILE_LIMIT = 2 * 1024 * 1024
 """Bytes. Up to here reading everything takes no longer than a blink, and all questions are answered from memory."""
 _TAIL_SHARE = 16
 # Times the limit above: 32 MiB. Further back an index (a fiftieth of the size) is cheaper than keeping everything read.
+_MIGRATED_LIMIT = 512 * 1024 * 1024
+"""Bytes. Programs of those days wrote no such files, and all of it would have to be in memory, several times."""
 _NOTHING_LOST = {"blankLine", "crlf", "bom", "joinedLine", "nullContent"}
 """Kinds of warnings about lines whose every record comes out as it was."""
 
 
 @dataclass(slots=True)
 class Loaded:
-    """A session as it was found. `head` is what lies before the tree's entries, None when the tree has them all."""
+    """A session as it was found. `head` is what lies before the tree's entries, None when the tree has them all; the
+    lines in `warnings` count from where it ends."""
 
     header: JsonObject
     tree: SessionTree
@@ -50,9 +54,10 @@ def load(path: Path, *, draw_id: Callable[[], str], may_write: bool, whole_limit
     with storage_errors(path), collector.paused():
         size = path.stat().st_size
         if size > whole_limit:
-            header = _first_header(path, size)
-            if header is not None and version_of(header) >= SESSION_VERSION:
+            header = _first_header(path)
+            if version_of(header) >= SESSION_VERSION:
                 return _load_tail(path, header, size, limit=_TAIL_SHARE * whole_limit)
+            _refuse_giant(path, size)
         return _load_whole(path, size, draw_id=draw_id, may_write=may_write)
 
 
@@ -88,26 +93,20 @@ def _load_tail(path: Path, header: JsonObject, size: int, *, limit: int) -> Load
     if head is None and records and is_header(records[0].raw):
         records = records[1:]
     add_records(tree, records, tail.reader)
-    if head is not None and not len(tree):
-        # Nothing in the tail is an entry (a hole of many megabytes, say): the front has all there is.
-        return _load_whole(path, size, draw_id=_no_id, may_write=False)
     if head is None:
         tree.note_broken_links()
-    warnings = tail.reader.all_warnings()
-    if head is not None:
-        # Lines are counted from the front, and the front was not read.
-        warnings = [SessionWarning(warning.kind, warning.message) for warning in warnings]
-    return Loaded(header, tree, size, head, warnings)
+    return Loaded(header, tree, size, head, tail.reader.all_warnings())
 
 
-def _first_header(path: Path, size: int) -> JsonObject | None:
-    """The header if the first line that holds anything is one. Raises SessionUnreadable when there is no such line."""
+def _first_header(path: Path) -> JsonObject:
+    """The header, which the first line that holds anything must be. Raises SessionUnreadable."""
     with open(path, "rb") as file:
-        records = first_records(file, size)
+        records = first_records(file, LONGEST_LINE)
     if not records:
         raise SessionUnreadable("No line of the file can be read as part of a session. It was left as it is.")
-    return header_in(records)
+    return take_header([Record(raw, 0, False) for raw in records])
 
 
-def _no_id() -> str:
-    raise AssertionError("only files of version 1 need ids, and those are read whole")
+def _refuse_giant(path: Path, size: int) -> None:
+    if size > _MIGRATED_LIMIT:
+        raise SessionUnreadable(f"{path} is of an old version and too large to be migrated. It was left as it is.")
