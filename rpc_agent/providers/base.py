@@ -4,6 +4,7 @@ from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, Protocol
 
+from rpc_agent.conversation.json_values import without_lone_surrogates
 from rpc_agent.conversation.messages import ModelMessage
 from rpc_agent.conversation.models import Model
 from rpc_agent.conversation.tool_spec import ToolSpec
@@ -100,7 +101,8 @@ class ModelCallFailed(ProviderError):
         retry_after: float | None = None,
         limit: int | None = None,
     ) -> None:
-        super().__init__(message)
+        # Services quote what they were sent, and in JSON half an emoji can be spelled.
+        super().__init__(without_lone_surrogates(message))
         self.kind = kind
         self.status = status
         self.retry_after = retry_after

@@ -5,6 +5,7 @@ Its state is the whole process's, so this is too.
 
 import contextlib
 import gc
+import time
 from collections.abc import Iterator
 
 _CLOSED_SESSIONS = 16
@@ -12,9 +13,14 @@ _CLOSED_BYTES = 16 * 1024 * 1024
 """Of closed sessions that may wait to be freed: a look at everything that is open takes tens of milliseconds."""
 
 
+_REST = 4
+"""Times as long as a look took nobody looks again: where many close at once, as at the end, it is not for that."""
+
+
 class _Closed:
     sessions = 0
     bytes = 0
+    not_before = 0.0
 
 
 @contextlib.contextmanager
@@ -41,10 +47,13 @@ def session_closed(size: int) -> None:
     """
     _Closed.sessions += 1
     _Closed.bytes += size
-    if _Closed.sessions < _CLOSED_SESSIONS and _Closed.bytes < _CLOSED_BYTES:
+    is_much = _Closed.sessions >= _CLOSED_SESSIONS or _Closed.bytes >= _CLOSED_BYTES
+    started = time.monotonic()
+    if not is_much or started < _Closed.not_before or not gc.get_freeze_count():
         return
+    gc.unfreeze()
+    gc.collect()
+    gc.freeze()
+    now = time.monotonic()
     _Closed.sessions = _Closed.bytes = 0
-    if gc.get_freeze_count():
-        gc.unfreeze()
-        gc.collect()
-        gc.freeze()
+    _Closed.not_before = now + _REST * (now - started)

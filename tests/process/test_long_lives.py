@@ -126,8 +126,8 @@ def test_what_a_closed_session_took_is_free_again(tmp_path: Path) -> None:
             server.answer(number + 1)
             memory.append(mebibytes(server))
         assert server.finish() == 0
-    # Two megabytes are opened forty times. What is left of a few may wait to be freed, and not of all.
-    assert memory[-1] - memory[15] < 20
+    # Two megabytes are opened forty times. What is left of a few may wait to be freed (5 MiB each), and not of all.
+    assert memory[-1] - memory[15] < 60
 
 
 def test_a_session_of_many_turns_and_compactions_stays_quick_and_can_be_replayed(

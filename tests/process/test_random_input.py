@@ -4,6 +4,7 @@ SOAK_EXAMPLES is how many inputs each property tries (`make soak`: thousands). A
 """
 
 import os
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -33,12 +34,16 @@ BODIES = st.lists(PIECES, max_size=8).map(b"".join)
 @pytest.fixture(scope="module", params=["lines", "headers"])
 def server(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServeProcess]:
     framing: Framing = request.param
+    started = time.monotonic()
     with serve_process(Home(tmp_path_factory.mktemp("home")), framing=framing) as process:
         process.request(1, "get_available_models")
         process.answer(1)
         yield process
         assert process.finish() == 0
         assert "Traceback" not in process.stderr
+    seed = request.config.getoption("hypothesis_seed", None) if SEEDED else "that never changes"
+    said = f"random input in {framing}: seed {seed}, {2 * EXAMPLES} inputs in {time.monotonic() - started:.0f} s"
+    request.config.pluginmanager.get_plugin("terminalreporter").write_line(f"\n{said}")
 
 
 def is_answered(server: ServeProcess) -> None:
