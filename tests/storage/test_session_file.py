@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from rpc_agent.errors import SessionLocked, StorageFailed
-from rpc_agent.storage.session_file import SessionFile, lock_path, lock_session
+from rpc_agent.storage.session_file import SessionFile, lock_path, lock_session, replace_file
 from rpc_agent.storage.session_store import SessionStore
 from tests.support.sessions import HEADER, CountingIdentity, line, raw_entry, session_bytes, user, write_session
 
@@ -71,6 +71,13 @@ def test_a_line_behind_an_end_without_newline_begins_on_its_own(tmp_path: Path) 
     file.append(second)
     assert path.read_bytes() == session_bytes() + first + second
     file.close()
+
+
+def test_a_replacement_that_fails_leaves_nothing_beside(tmp_path: Path) -> None:
+    (tmp_path / "s.jsonl").mkdir()
+    with pytest.raises(StorageFailed):
+        replace_file(tmp_path / "s.jsonl", b"new")
+    assert os.listdir(tmp_path) == ["s.jsonl"]
 
 
 def test_a_sync_that_comes_after_the_close_is_harmless(tmp_path: Path) -> None:
