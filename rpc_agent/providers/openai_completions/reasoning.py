@@ -5,7 +5,7 @@ encrypted thinking. Signed or encrypted pieces are kept, joined, as the signatur
 """
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rpc_agent.conversation.json_values import as_object, as_text
@@ -15,6 +15,8 @@ from rpc_agent.providers.openai_completions.compat import REASONING_FIELDS
 from rpc_agent.providers.stream_json import TextJoiner
 
 DETAILS_FIELD = "reasoning_details"
+_DETAILS_TEXT = "reasoning"
+"""The field that text of details alone goes back in."""
 _PROOFS = ("signature", "data")
 """What makes a piece worth keeping: the maker refuses thinking that has lost it."""
 _GROWING = ("text", "summary", "data")
@@ -29,31 +31,37 @@ class ReasoningReader:
         self._thought = False
         """Text of the block that is open was passed on."""
 
-    def read(self, delta: Mapping[str, Any]) -> Iterator[StreamEvent]:
-        field, text = _thinking_in(delta)
+    def read(self, delta: Mapping[str, Any], out: list[StreamEvent]) -> None:
         details = delta.get(DETAILS_FIELD)
-        pieces = [as_object(piece) for piece in details] if isinstance(details, list) else []
-        if not text:
-            field, text = (
-                REASONING_FIELDS[1],
-                "".join(as_text(p.get("text")) or as_text(p.get("summary")) for p in pieces),
-            )
-        yield from self.say(text, field)
+        for field in REASONING_FIELDS:
+            text = delta.get(field)
+            if text and isinstance(text, str):
+                self.say(text, out, field)
+                break
+        else:
+            text = ""
+        if details and isinstance(details, list):
+            self._read_details([as_object(piece) for piece in details], out, text_is_told=bool(text))
+
+    def say(self, text: str, out: list[StreamEvent], field: str | None = None) -> None:
+        """Thinking that came elsewhere; without a `field` it is not to be sent back."""
+        if joined := self._joiner.join(text):
+            self._thought = True
+            out.append(ThinkingDelta(joined, field))
+
+    def _read_details(self, pieces: Sequence[Mapping[str, Any]], out: list[StreamEvent], *, text_is_told: bool) -> None:
+        if not text_is_told:
+            told = (as_text(piece.get("text")) or as_text(piece.get("summary")) for piece in pieces)
+            self.say("".join(told), out, _DETAILS_TEXT)
         for piece in pieces:
             self._grow(piece)
         if any(piece.get(name) for piece in pieces for name in _PROOFS):
             kept = to_json(list(self._pending.values())).decode()
-            yield ThinkingDelta("", kept, redacted=not self._thought)
+            out.append(ThinkingDelta("", kept, redacted=not self._thought))
             # More thinking has a proof of its own.
-            yield BlockStopped()
+            out.append(BlockStopped())
             self._pending.clear()
             self._thought = False
-
-    def say(self, text: object, field: str | None = None) -> Iterator[StreamEvent]:
-        """Thinking that came elsewhere; without a `field` it is not to be sent back."""
-        if joined := self._joiner.join(as_text(text)):
-            self._thought = True
-            yield ThinkingDelta(joined, field)
 
     def _grow(self, piece: Mapping[str, Any]) -> None:
         known = self._pending.setdefault((as_text(piece.get("type")), piece.get("index")), {})
@@ -62,14 +70,6 @@ class ReasoningReader:
                 known[name] += value
             elif value is not None:
                 known[name] = value
-
-
-def _thinking_in(delta: Mapping[str, Any]) -> tuple[str, str]:
-    for field in REASONING_FIELDS:
-        thinking = delta.get(field)
-        if thinking and isinstance(thinking, str):
-            return field, thinking
-    return "", ""
 
 
 def kept_details(signature: str) -> list[Any]:

@@ -120,9 +120,9 @@ class ChatCompletionReader:
             if content:
                 self._read_content(content, out)
             return
-        out.extend(self._reasoning.read(delta))
+        self._reasoning.read(delta, out)
         if content and google_says(delta, "thought"):
-            out.extend(self._reasoning.say(content))
+            self._reasoning.say(as_text(content), out)
         elif content:
             self._read_content(content, out)
         if refusal := as_text(delta.get("refusal")):
@@ -148,7 +148,7 @@ class ChatCompletionReader:
             texts = (
                 [as_text(as_object(thought).get("text")) for thought in thoughts] if isinstance(thoughts, list) else []
             )
-            out.extend(self._reasoning.say("".join(texts) or thoughts))
+            self._reasoning.say("".join(texts) or as_text(thoughts), out)
         return "".join(as_text(part.get("text")) for part in parts)
 
     def _is_said_again(self, content: str) -> bool:
