@@ -82,8 +82,14 @@ def _prompt_answers(record: Record) -> Iterator[str]:
 def _queue_answers(record: Record) -> Iterator[str]:
     """get_queue says what the last queue_update said."""
     last: dict[str, tuple[list[str], list[str]]] = {}
+    streams: dict[str, str] = {}
     for message in record.received:
         params = message.get("params") or {}
+        state = message.get("result") or {}
+        if "streamId" in state and streams.setdefault(state["sessionId"], state["streamId"]) != state["streamId"]:
+            # Opened anew: another life, whose queue begins empty though it has said nothing yet.
+            streams[state["sessionId"]] = state["streamId"]
+            last.pop(state["sessionId"], None)
         if message.get("method") == "queue_update":
             last[params["sessionId"]] = (params["steering"], params["followUp"])
         elif params.get("seq") == 1:
