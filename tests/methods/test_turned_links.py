@@ -55,3 +55,18 @@ async def test_a_link_turned_behind_the_permission_leads_nowhere(
     assert end["isError"], end["result"]
     assert "secret" not in str(end["result"])
     assert [(path.name, path.read_text()) for path in outside.iterdir()] == [("a.txt", "mine and secret")]
+
+
+@pytest.mark.parametrize("tool", ["write", "edit"])
+async def test_a_file_outside_that_has_a_second_name_inside_is_not_changed(tmp_path: Path, tool: str) -> None:
+    home = Home(tmp_path)
+    (tmp_path / "outside").write_text("mine")
+    (home.project / "dir").mkdir()
+    (home.project / "dir" / "a.txt").hardlink_to(tmp_path / "outside")
+    home.script({"toolCalls": [{"name": tool, "arguments": CALLS[tool]}]}, {"text": "done"})
+    home.settings(permissions={"mode": "workspace"})
+    async with serving(home) as client:
+        await initialize(client)
+        await client.request("prompt", {"message": "go", "wait": True})
+    assert (home.project / "dir" / "a.txt").read_text() == "broken in"
+    assert (tmp_path / "outside").read_text() == "mine"
