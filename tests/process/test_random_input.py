@@ -43,7 +43,8 @@ def server(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
         assert "Traceback" not in process.stderr
     seed = request.config.getoption("hypothesis_seed", None) if SEEDED else "that never changes"
     said = f"random input in {framing}: seed {seed}, {2 * EXAMPLES} inputs in {time.monotonic() - started:.0f} s"
-    request.config.pluginmanager.get_plugin("terminalreporter").write_line(f"\n{said}")
+    with request.config.pluginmanager.get_plugin("capturemanager").global_and_fixture_disabled():
+        print(f"\n{said}")
 
 
 def is_answered(server: ServeProcess) -> None:
