@@ -26,16 +26,19 @@ class WarningList:
     """Warnings in the order they were found, each said once, and no more of a kind than a person would read."""
 
     def __init__(self) -> None:
-        self._found: dict[SessionWarning, None] = {}
+        self._found: list[SessionWarning] = []
+        self._known: set[SessionWarning] = set()
         self._counts: dict[str, int] = {}
 
-    def add(self, kind: str, message: str, line: int | None = None) -> None:
+    def add(self, kind: str, message: str, line: int | None = None, *, is_another: bool = False) -> None:
+        """`is_another`: known to be about another place, though both may read the same."""
         warning = SessionWarning(kind, message, line)
-        if warning in self._found:
+        if warning in self._known and not is_another:
             return
+        self._known.add(warning)
         self._counts[kind] = self._counts.get(kind, 0) + 1
         if self._counts[kind] <= MOST_OF_A_KIND:
-            self._found[warning] = None
+            self._found.append(warning)
 
     def add_missing_parent(self, entry_id: str, parent_id: str | None, instead: str | None) -> None:
         """`parent_id` is not in the file: the entry hangs from `instead`, or is a root."""
@@ -56,6 +59,16 @@ class WarningList:
     def extend(self, warnings: "list[SessionWarning]") -> None:
         for warning in warnings:
             self.add(warning.kind, warning.message, warning.line)
+
+    def extend_from_part(self, warnings: "list[SessionWarning]", lines_before: int | None) -> None:
+        """Warnings about a part of the file: their lines count from where it begins, as it may not be known where
+        that is (None)."""
+        for warning in warnings:
+            if warning.line is None:
+                self.add(warning.kind, warning.message)
+            else:
+                line = None if lines_before is None else lines_before + warning.line
+                self.add(warning.kind, warning.message, line, is_another=True)
 
     def all(self) -> list[SessionWarning]:
         """The warnings, and for each kind with too many of them how many there were."""

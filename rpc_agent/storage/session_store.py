@@ -18,7 +18,6 @@ from rpc_agent.session.entry_ids import new_entry_id
 from rpc_agent.session.json_lines import write_json, write_object
 from rpc_agent.session.replay import RecordReader, add_records, read_records
 from rpc_agent.session.tree import SessionTree
-from rpc_agent.session.warnings import SessionWarning
 from rpc_agent.storage import collector
 from rpc_agent.storage.file_head import FileHead
 from rpc_agent.storage.identity import Identity
@@ -109,7 +108,7 @@ class SessionStore(StoredEntries):
         else:
             loaded = load(path, draw_id=identity.draw_id, may_write=file is not None, whole_limit=whole_limit)
             store = cls(loaded.header, identity, loaded.tree, loaded.head)
-            store._warnings.extend(loaded.warnings)
+            store._tail_warnings = loaded.warnings
             file = store._writable(loaded, file)
             store._size = loaded.size
         store.path, store._file, store.read_only = path, file, file is None
@@ -260,8 +259,8 @@ class SessionStore(StoredEntries):
         reader = RecordReader()
         before = len(self._tree)
         add_records(self._tree, list(read_records(data, reader)), reader)
-        found = [SessionWarning(warning.kind, warning.message) for warning in reader.all_warnings()]
-        self._warnings.extend(found)
+        self._tree.note_broken_links()
+        self._warnings.extend_from_part(reader.all_warnings(), None)
         message = (
             f"Another program added {len(data)} bytes ({len(self._tree) - before} entries) while the session was open; "
             "they were read and the session went on from its own leaf."

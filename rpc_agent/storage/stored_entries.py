@@ -27,6 +27,8 @@ class StoredEntries:
         self._links = TreeLinks(tree, head)
         self._leaf_id = tree.leaf_id
         self._warnings = WarningList()
+        self._tail_warnings: list[SessionWarning] = []
+        """Their lines count from where the tail begins."""
 
     @property
     def leaf_id(self) -> str | None:
@@ -40,9 +42,16 @@ class StoredEntries:
         links = self._links.warnings
         found.extend(self._head.warnings if self._head else [])
         found.extend(links)
+        found.extend_from_part(self._tail_warnings, self._lines_before_tail)
         found.extend(self._warnings.all())
         found.extend(self._tree.warnings.all())
         return found.all()
+
+    @property
+    def _lines_before_tail(self) -> int | None:
+        if self._head is None:
+            return 0
+        return self._head.lines if self._head.is_complete else None
 
     @property
     def session_name(self) -> str | None:
