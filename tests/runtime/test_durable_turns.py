@@ -14,11 +14,13 @@ from rpc_agent.runtime.events import SessionEvent
 from rpc_agent.runtime.extension_shelf import ExtensionShelf
 from rpc_agent.runtime.identity import SystemIdentity
 from rpc_agent.runtime.live_session import LiveSession
+from rpc_agent.runtime.navigator import NavigationOptions
 from rpc_agent.runtime.run import RunLimits
 from rpc_agent.runtime.services import LaunchOptions, Services
 from rpc_agent.runtime.session_registry import SessionRegistry
 from rpc_agent.storage.session_store import SessionStore
 from tests.support.agent_server import PATIENCE, Home
+from tests.support.hooks import extension
 
 pytestmark = pytest.mark.anyio
 
@@ -103,6 +105,70 @@ async def test_the_end_of_a_turn_and_of_a_compaction_wait_for_the_disk(tmp_path:
             await session.idle()
             assert names.heard.count("CompactionEnd") == 1
             await session.close()
+
+
+OWN_SUMMARY = """
+@api.on("session_before_compact")
+def summarise(event):
+    kept = event["preparation"]["firstKeptEntryId"]
+    return {"compaction": {"summary": "All of it.", "firstKeptEntryId": kept, "tokensBefore": 9}}
+"""
+
+
+async def test_the_end_of_a_compaction_that_an_extension_wrote_waits_for_the_disk_too(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    home.script({"text": "An answer. " * 50})
+    extension(home.config / "extensions", OWN_SUMMARY)
+    async with anyio.create_task_group() as tasks:
+        session, store, names = a_session(home, tasks.start_soon)
+        with anyio.fail_after(PATIENCE):
+            store.done.set()
+            session.prompt("a question " * 500, behavior=None, limits=RunLimits()).begin()
+            await session.idle()
+            store.be_slow()
+            tasks.start_soon(session.compact, CompactionOptions(keep_recent_tokens=1), Abort())
+            await store.asked.wait()
+            assert [entry.raw["summary"] for entry in store.branch() if entry.raw["type"] == "compaction"] == [
+                "All of it."
+            ]
+            assert "CompactionEnd" not in names.heard
+            store.done.set()
+            await session.idle()
+            assert names.heard.count("CompactionEnd") == 1
+            await session.close()
+
+
+async def test_a_move_and_a_close_are_over_when_the_disk_has_them(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    home.script({"text": "An answer. " * 50}, summaries=[{"text": "## Goal\nWhat was asked."}] * 3)
+    async with anyio.create_task_group() as tasks:
+        session, store, _ = a_session(home, tasks.start_soon)
+        with anyio.fail_after(PATIENCE):
+            store.done.set()
+            session.prompt("a question " * 500, behavior=None, limits=RunLimits()).begin()
+            await session.idle()
+            await session.compact(CompactionOptions(keep_recent_tokens=1), Abort())
+            first = store.whole_branch()[0].id
+            works: list[Callable[[], Awaitable[object]]] = [
+                lambda: session.undo_compaction(None),
+                lambda: session.navigate(first, NavigationOptions()),
+                lambda: session.navigate(str(store.entries().entries[2].id), NavigationOptions()),
+                lambda: session.navigate(first, NavigationOptions(summarize=True)),
+                session.close,
+            ]
+            for work in works:
+                store.be_slow()
+                is_over = anyio.Event()
+                tasks.start_soon(_then, work, is_over)
+                await store.asked.wait()
+                assert not is_over.is_set()
+                store.done.set()
+                await is_over.wait()
+
+
+async def _then(work: Callable[[], Awaitable[object]], is_over: anyio.Event) -> None:
+    await work()
+    is_over.set()
 
 
 async def test_a_sync_lets_the_event_loop_go_on(tmp_path: Path) -> None:
