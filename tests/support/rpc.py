@@ -10,11 +10,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from rpc_agent.rpc.calls import Call, Handler, Params
+from rpc_agent.rpc.descriptors import claim_stdio
 from rpc_agent.rpc.envelopes import Encoded
 from rpc_agent.rpc.errors import RpcError
 from rpc_agent.rpc.framing import Framing
 from rpc_agent.rpc.peer import Peer
-from rpc_agent.rpc.descriptors import claim_stdio
 from rpc_agent.rpc.stdio import StdioTransport
 
 LIMIT = 40 << 20
