@@ -1441,7 +1441,7 @@ export interface OpenSessionParams {
 
 /** Something in the file that could not be read as it stands. Nothing of it is lost. */
 export interface OpenWarning {
-  /** A stable word, such as tornLine or missingParent. */
+  /** A stable word, such as tornTail or missingParent. */
   kind: string;
   /** The line in the file, from 1. */
   line?: number;

@@ -115,7 +115,7 @@ class OpenWarning(TypedDict):
     """Something in the file that could not be read as it stands. Nothing of it is lost."""
 
     kind: str
-    """A stable word, such as tornLine or missingParent."""
+    """A stable word, such as tornTail or missingParent."""
     line: NotRequired[int]
     """The line in the file, from 1."""
     message: str
