@@ -27,8 +27,8 @@ class TreeLinks:
         self._head = head
         self._placed: dict[str, list[int]] = {}
         """Positions in the front that hang from an entry of the tail, by its id; in file order."""
-        self._crossing: dict[int, list[str]] = {}
-        """Ids of the tail that hang from an entry of the front, by its position; in file order."""
+        self._crossing: tuple[int, dict[int, list[str]]] = (0, {})
+        """Ids of the tail that hang from an entry of the front, by its position; and how much was added by then."""
         self._seen = 0
         self._warnings: list[SessionWarning] = []
 
@@ -49,7 +49,6 @@ class TreeLinks:
         if is_changed or is_first:
             self._tree.note_broken_links()
             self._warnings = _broken_links(head)
-        self._crossing = self._find_crossing(head)
 
     @property
     def warnings(self) -> list[SessionWarning]:
@@ -106,7 +105,7 @@ class TreeLinks:
         found: dict[Place, list[Place]] = {}
         for place in places:
             if isinstance(place, int):
-                children: list[Place] = [*in_front.get(place, ()), *self._crossing.get(place, ())]
+                children: list[Place] = [*in_front.get(place, ()), *self._hanging_over().get(place, ())]
             else:
                 children = [*self._placed_below(place), *below.get(place, ())]
             if children:
@@ -116,7 +115,7 @@ class TreeLinks:
     def child_count(self, place: Place) -> int:
         self.settle()
         if isinstance(place, int):
-            return self._front.index.child_counts()[place] + len(self._crossing.get(place, ()))
+            return self._front.index.child_counts()[place] + len(self._hanging_over().get(place, ()))
         return len(self._placed_below(place)) + len(self._tree.children().get(place, ()))
 
     @property
@@ -133,10 +132,15 @@ class TreeLinks:
         here = (at for at in placed if index.parents[at] == BEHIND and behind[at] == entry_id)
         return [at for at in here if at not in index.cuts]
 
-    def _find_crossing(self, head: FileHead) -> dict[int, list[str]]:
-        parents = [each for each in self._tree.children() if each is not None and not self._tree.has(each)]
-        found = {head.position_of(parent_id): self._tree.children()[parent_id] for parent_id in parents}
-        return {position: children for position, children in found.items() if position is not None}
+    def _hanging_over(self) -> dict[int, list[str]]:
+        """Looked for when somebody asks, for as long as nothing is added."""
+        if self._crossing[0] != self._tree.additions:
+            below = self._tree.children()
+            parents = [each for each in below if each is not None and not self._tree.has(each)]
+            found = {self._front.position_of(parent_id): below[parent_id] for parent_id in parents}
+            crossing = {position: children for position, children in found.items() if position is not None}
+            self._crossing = (self._tree.additions, crossing)
+        return self._crossing[1]
 
     def _take_over(self, head: FileHead, new_ids: list[str]) -> bool:
         """An id of the front that comes again in the tail counts there."""
