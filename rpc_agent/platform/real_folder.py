@@ -81,7 +81,7 @@ def real_folder(path: Path, *, make: bool = False) -> Iterator[RealFolder]:
 def open_real(path: Path, flags: int) -> int:
     """A descriptor of the file at `path`, which is absolute and without links. Raises OSError."""
     with real_folder(path.parent) as folder:
-        return folder.open(path.name, flags)
+        return folder.open(path.name or os.curdir, flags)
 
 
 def _opened(path: Path, make: bool) -> int | None:

@@ -106,7 +106,8 @@ async def test_read_refuses_what_is_no_text_with_advice(bench: Workbench):
         await bench.error("read", path="prog")
         == "prog is a binary file (6 B). Look at it with bash: file, strings, xxd."
     )
-    assert "is a folder. Use ls" in await bench.error("read", path="dir")
+    for folder in ("dir", ".", "/"):
+        assert "is a folder. Use ls" in await bench.error("read", path=folder)
     assert "too large to send" in await bench.error("read", path="huge.png")
     assert "Similar names there: notes.md." in await bench.error("read", path="note.md")
     assert "is not there either" in await bench.error("read", path="no/where")
