@@ -27,6 +27,8 @@ class ByteOutput:
     def __init__(self, fd: int) -> None:
         self._fd = fd
         self._write_now = _non_blocking_writer(fd)
+        self._is_atomic = sys.platform != "win32" and stat.S_ISFIFO(os.fstat(fd).st_mode)
+        """A pipe takes up to PIPE_BUF bytes whole or not at all (POSIX); a socket may take a part."""
         self._jobs: queue.SimpleQueue[tuple[memoryview, asyncio.Event]] = queue.SimpleQueue()
         self._is_hung_up = asyncio.Event()
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -48,6 +50,16 @@ class ByteOutput:
             await done.wait()
             if self._is_hung_up.is_set():
                 raise HungUp("nobody reads the output")
+
+    def write_now(self, data: bytes) -> bool:
+        """Write all of it or nothing: whether it was written. Only small data, and only while no `write` is at work."""
+        if sys.platform == "win32" or not self._is_atomic or len(data) > select.PIPE_BUF:
+            return False
+        try:
+            return self._write_now(data) == len(data)
+        except OSError:
+            # `write` will meet it too, and says so.
+            return False
 
     async def hung_up(self) -> None:
         """Returns when nobody reads, even if nothing is written. Windows cannot tell before the next write."""

@@ -48,6 +48,13 @@ class InMemoryTransport:
         self.other._frames.extend(messages)
         self.other._has_news.set()
 
+    def send_now(self, message: bytes) -> bool:
+        if not self.other._may_arrive.is_set() or self.other._is_gone.is_set():
+            return False
+        self.other._frames.append(message)
+        self.other._has_news.set()
+        return True
+
     async def hung_up(self) -> None:
         await self.other._is_gone.wait()
 

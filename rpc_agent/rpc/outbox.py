@@ -87,6 +87,11 @@ class Outbox:
         return self._items[-1][0] if self._items else None
 
     @property
+    def is_idle(self) -> bool:
+        """Whether all that was posted is written: what is sent now overtakes nothing."""
+        return not self._items and self._is_written.is_set() and not self._is_closed
+
+    @property
     def posted(self) -> int:
         """How many items were ever posted."""
         return self._posted

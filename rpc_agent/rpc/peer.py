@@ -85,6 +85,8 @@ class Peer:
         self._tasks = asyncio.TaskGroup()
         self._reader: asyncio.Task[None] | None = None
         self._is_reading = True
+        self._unread = 0
+        """Frames of the last read that were not looked at yet."""
         self._ending: Ending | None = None
 
     # For the owner.
@@ -155,7 +157,9 @@ class Peer:
     async def _read(self) -> None:
         count = 0
         while self._is_reading and (frames := await self._receive()):
+            self._unread = len(frames)
             for frame in frames:
+                self._unread -= 1
                 await self._while_reading(self.outbox.answers_drained)
                 await self._take(frame)
                 count += 1
@@ -282,7 +286,11 @@ class Peer:
             raise
 
     def _reply(self, answer: bytes, callbacks: Callbacks) -> None:
-        self.outbox.post(answer, is_answer=True)
+        # Who asks one thing at a time waits for each answer, and a turn of the writer is a fifth of that wait.
+        # Who asks many at once gets their answers together, in fewer writes.
+        is_only_one = not self._unread and len(self._calls) <= 1
+        if not (is_only_one and self.outbox.is_idle and self._transport.send_now(answer)):
+            self.outbox.post(answer, is_answer=True)
         _run_all(callbacks)
 
     def _withdraw(self, id: int) -> None:

@@ -43,5 +43,8 @@ class StdioTransport:
         framing = self._decoder.framing or "lines"
         await self._output.write(encode_frames(messages, framing))
 
+    def send_now(self, message: bytes) -> bool:
+        return self._output.write_now(encode_frames((message,), self._decoder.framing or "lines"))
+
     async def hung_up(self) -> None:
         await self._output.hung_up()

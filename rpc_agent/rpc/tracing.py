@@ -36,6 +36,12 @@ class TracingTransport:
             self._write("out", message)
         await self._inner.send(messages)
 
+    def send_now(self, message: bytes) -> bool:
+        is_sent = self._inner.send_now(message)
+        if is_sent:
+            self._write("out", message)
+        return is_sent
+
     async def hung_up(self) -> None:
         await self._inner.hung_up()
 

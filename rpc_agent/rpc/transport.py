@@ -21,6 +21,10 @@ class Transport(Protocol):
         """Returns when the messages have left the process. Raises HungUp."""
         ...
 
+    def send_now(self, message: bytes) -> bool:
+        """Send one message if that surely takes no time; whether it was sent. Only while no `send` is at work."""
+        ...
+
     async def hung_up(self) -> None:
         """Returns when nobody reads any more, even if nothing is being sent; where that cannot be seen, never."""
         ...
