@@ -16,7 +16,7 @@ def facts() -> dict[str, str]:
     return {
         "processor": f"{_processor()}, {os.cpu_count()} cores",
         "memory": _memory(),
-        "system": f"{_system()}, {platform.system()} {platform.release()}",
+        "system": f"{_system()}, {platform.system()} {'.'.join(platform.release().split('.')[:2])}",
         "load when it began": f"{os.getloadavg()[0]:.1f}" if hasattr(os, "getloadavg") else "not told",
         "Python": platform.python_version(),
         "Node": _node(),
