@@ -1,10 +1,10 @@
 """Fuzz target: a session opened from the end of its file is sent as the one that was read whole."""
 
-import gc
 import tempfile
 from pathlib import Path
 
 from rpc_agent.errors import SessionUnreadable
+from rpc_agent.storage import collector
 from rpc_agent.storage.loading import Loaded, load
 from tests.fuzz import replay
 from tests.support.sessions import HEADER, line
@@ -26,8 +26,7 @@ def check(data: bytes) -> None:
     finally:
         if tail.head is not None:
             tail.head.close()
-        # What is loaded is left to nobody's care otherwise (see `storage.collector`).
-        gc.unfreeze()
+        collector.session_closed(len(data))
 
 
 def _opened(whole_limit: int) -> Loaded | SessionUnreadable:
