@@ -2,6 +2,8 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from types import FrameType
+from typing import Any
 
 import pytest
 
@@ -77,6 +79,28 @@ def test_a_stale_file_with_the_pid_of_a_living_process_is_free(tmp_path: Path):
     lock = try_lock(path)
     assert lock is not None
     assert holder_pid(path) == os.getpid()
+    lock.release()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="Windows cannot remove what is open")
+def test_a_lock_whose_file_goes_between_opening_and_locking_is_taken_under_its_name(tmp_path: Path):
+    path = tmp_path / "s.lock"
+    owner = try_lock(path)
+    assert owner is not None
+
+    def let_go(frame: FrameType, event: str, called: Any) -> None:
+        if event == "c_call" and called.__name__ == "flock":
+            sys.setprofile(None)
+            owner.release()
+
+    sys.setprofile(let_go)
+    try:
+        lock = try_lock(path)
+    finally:
+        sys.setprofile(None)
+    assert lock is not None
+    # Held under the name that everybody else will ask for.
+    assert (path.exists(), try_lock(path)) == (True, None)
     lock.release()
 
 

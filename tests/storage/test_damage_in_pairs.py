@@ -86,7 +86,9 @@ DAMAGES: dict[str, Damage] = {
 @pytest.mark.parametrize("first", DAMAGES)
 def test_two_damages_cost_no_more_than_themselves(tmp_path: Path, first: str, limit: int) -> None:
     for second, is_open in itertools.product(DAMAGES, (False, True)):
-        lines = [line(raw_entry(f"e{n}", f"e{n - 1}" if n else None)) for n in range(8)]
+        # Nothing before the compaction is needed, so that a reader from the tail stops there.
+        last = raw_entry("e7", "e6", type="compaction", summary="s", firstKeptEntryId="", tokensBefore=1)
+        lines = [*(line(raw_entry(f"e{n}", f"e{n - 1}" if n else None)) for n in range(7)), line(last)]
         # The later one first, so that the places stay what they are.
         expected = DAMAGES[second](lines, 5) + DAMAGES[first](lines, 2)
         if is_open:

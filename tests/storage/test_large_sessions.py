@@ -303,6 +303,17 @@ def test_many_entries_in_one_line_of_the_front_are_all_there(open_tail: Opener, 
     assert [(w.kind, w.line) for w in tail.warnings] == [("joinedLine", 2)]
 
 
+def test_damages_that_read_alike_are_told_each_and_get_their_lines_with_the_index(
+    open_tail: Opener, tmp_path: Path
+) -> None:
+    path = write_session(tmp_path / "s.jsonl", *chain(0, 100), compaction(100, ""), *chain(101, 103))
+    path.write_bytes(path.read_bytes() + b"{torn\n{torn\n" + line(chain(103, 104)[0]))
+    tail = open_tail(path)
+    assert [(w.kind, w.line) for w in tail.warnings] == [("unreadableLine", None)] * 2
+    assert tail.entry_count() == 104
+    assert [(w.kind, w.line) for w in tail.warnings] == [("unreadableLine", 105), ("unreadableLine", 106)]
+
+
 def test_one_cause_in_both_parts_of_a_file_is_one_warning(open_tail: Opener, tmp_path: Path) -> None:
     path = write_session(tmp_path / "s.jsonl", *chain(0, 1500), compaction(1500, "e0001490"), *chain(1501, 1502))
     path.write_bytes(path.read_bytes().replace(b"\n", b"\r\n"))
