@@ -13,8 +13,8 @@ from tests.fuzz.mutations import mutants, smallest
 from tests.fuzz.targets import NAMES, corpus, failure, findings, kind_of, target
 
 _SEED = 13
-_NEIGHBOURS = 1500
-_SECONDS = 4.0
+_NEIGHBOURS = 800
+_SECONDS = 2.0
 """For the neighbours of one target: a slow machine tries fewer."""
 
 

@@ -98,7 +98,7 @@ def test_twenty_thousand_requests_unread_make_the_client_wait_and_are_all_answer
 
 def test_a_model_is_slowed_by_a_client_that_does_not_read_and_every_word_arrives(tmp_path: Path) -> None:
     home = Home(tmp_path)
-    words = "".join(f"word {n} " for n in range(80_000))
+    words = "".join(f"word {n} " for n in range(40_000))
     home.script({"text": words, "chunk": 12})
     with unread(home) as server:
         assert server.stdin is not None and server.stdout is not None
