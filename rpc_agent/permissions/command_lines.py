@@ -4,7 +4,9 @@ It does not read a shell's grammar in full: in doubt there is more in a line.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+
+from rpc_agent.permissions.shell_words import simple_commands
 
 _CHAINING = re.compile(r"[;&|`\n\r]|\$\(|[<>]\(")
 """What makes one command line more than one command: more may happen than the beginning shows."""
@@ -15,17 +17,14 @@ _OPENING = re.compile(r"[<>]|\$[{\[]")
 _ENDS = re.compile(rf"{_CHAINING.pattern}|[()]")
 _SPACE = re.compile(r"\$IFS\b|\$\{IFS\}|[ \t\n\r\f\v]")
 _QUOTES = re.compile(r"\\|\$?['\"]")
-_BEFORE_A_COMMAND = re.compile(
-    r"(?:(?:!|\{|if|then|elif|else|while|until|do|time|coproc)(?!\S)"
-    r"|\w+\+?=\S*"
-    r"|\d*(?:<>|>>|<<<|[<>])\s*\S+"
-    r")\s*"
-)
-"""Reserved words, assignments, redirections."""
+_BRACES = re.compile(r"\{[^{}]*,[^{}]*\}")
+"""A list of words that a shell makes out of one."""
 _STARTERS = frozenset(
-    ("bash", "busybox", "builtin", "cmd", "command", "dash", "doas", "env", "eval", "exec", "find", "fish", "flock",
-     "ionice", "ksh", "nice", "nohup", "parallel", "powershell", "pwsh", "setsid", "sh", "stdbuf", "su", "sudo", "time",
-     "timeout", "unshare", "watch", "xargs", "zsh")
+    ("ash", "bash", "builtin", "busybox", "bwrap", "chroot", "chrt", "cmd", "command", "csh", "dash", "doas", "env",
+     "eval", "exec", "fakeroot", "find", "firejail", "fish", "flock", "ionice", "ksh", "ltrace", "nice", "nohup",
+     "nsenter", "parallel", "pkexec", "powershell", "prlimit", "pwsh", "runuser", "script", "setpriv", "setsid", "sh",
+     "ssh", "stdbuf", "strace", "su", "sudo", "systemd-run", "taskset", "tcsh", "time", "timeout", "toybox", "trap",
+     "unbuffer", "unshare", "watch", "xargs", "zsh")
 )  # fmt: skip
 """Programs that run what their arguments say."""
 
@@ -47,13 +46,19 @@ def possible_commands(line: str) -> Iterator[str]:
     programs that start others. What a program makes up as it runs cannot be told from its line."""
     yield line
     yield line.strip()
+    for words in simple_commands(line):
+        yield from _commands_of(words)
+    # Once more as if nothing were quoted: what stands in quotes may be for a shell too.
     for part in _ENDS.split(line.replace("\\\n", "")):
         yield part.strip()
-        yield from _plainly(part)
+        yield from _commands_of(_QUOTES.sub("", _SPACE.sub(" ", part)).split())
 
 
-def _plainly(part: str) -> Iterator[str]:
-    words = _after_what_stands_before(_QUOTES.sub("", _SPACE.sub(" ", part)).strip()).split()
+def _commands_of(words: Sequence[str]) -> Iterator[str]:
+    # A word with a space in it may be a line for a shell.
+    words = " ".join(words).split()
+    if words and _BRACES.fullmatch(words[0]):
+        words = [*words[0][1:-1].split(","), *words[1:]]
     starts = min(len(words), _LOOKED_INTO) if words and _program(words[0]) in _STARTERS else min(len(words), 1)
     for start in range(starts):
         yield from _from_word(words, start)
@@ -64,13 +69,6 @@ def _from_word(words: list[str], start: int) -> Iterator[str]:
     yield " ".join([first, *arguments])
     if "/" in first:
         yield " ".join([_program(first), *arguments])
-
-
-def _after_what_stands_before(text: str) -> str:
-    at = 0
-    while match := _BEFORE_A_COMMAND.match(text, at):
-        at = match.end()
-    return text[at:]
 
 
 def _program(word: str) -> str:

@@ -167,6 +167,9 @@ def test_an_allow_rule_covers_the_file_that_it_names(match: str, command: str, e
         "'rm' y", 'r""m y', "r\\m y", "$'rm' y", "r\\\nm y", "rm${IFS}y", "rm$IFS y", "rm\ty", "  rm   y", "/bin/rm y",
         "sudo rm y", "/usr/bin/env -i A=1 rm y", "ls | xargs rm -f", "find . -exec rm {} +", "sh -c 'rm y'",
         'bash -c "cd z; rm y"', "eval 'rm y'", "timeout 5 nice rm y", "command rm y", "exec rm y",
+        'A="b c" rm y', "A='b;c' rm y", "A=b\\ c rm y", 'A="$(echo "b c")" rm y', "A=$(date)b rm y", "A=${b:-c d} rm y", "A[1]=2 rm y",
+        ">&2 rm y", "2>&1 rm y", ">|f rm y", "{fd}>f rm y", '> "f g" rm y', '<<<"a b" rm y', "rm >f y", "a=(1 2) rm y",
+        "time -p rm y", "function f { rm y; }", "coproc X { rm y; }", "trap 'rm y' EXIT", "chroot z rm y", "{rm,y}", "$SUDO rm y",
     ],
 )  # fmt: skip
 def test_a_rule_that_forbids_a_command_finds_it_wherever_the_line_has_it(command: str):
@@ -174,7 +177,20 @@ def test_a_rule_that_forbids_a_command_finds_it_wherever_the_line_has_it(command
     assert kind(decide("allow", [rule("ask", "bash", "rm *")], bash(command))) == "Ask"
 
 
-@pytest.mark.parametrize("command", ["echo rm y", "git commit -m 'rm it'", "farm y", "ls rm", "./rm.sh y"])
+@pytest.mark.parametrize(
+    "command",
+    [
+        "echo rm y",
+        "git commit -m 'rm it'",
+        "farm y",
+        "ls rm",
+        "./rm.sh y",
+        "A='rm y' ls",
+        "ls > 'rm y'",
+        "ls 2>&1",
+        "echo {rm,y}",
+    ],
+)
 def test_a_rule_that_forbids_a_command_leaves_those_that_only_speak_of_it(command: str):
     assert kind(decide("allow", [rule("deny", "bash", "rm *")], bash(command))) == "Allow"
 
@@ -217,3 +233,9 @@ def test_the_package_is_pure():
     package = Path(__file__).parents[2] / "rpc_agent" / "permissions"
     text = "".join(path.read_text() for path in package.glob("*.py"))
     assert [word for word in ("import os", "import anyio", "open(", "environ[") if word in text] == []
+
+
+@pytest.mark.parametrize("unit", ["1", "'", '"', '"$(', "{a", "a=(", "sudo "])
+def test_a_long_line_is_looked_at_in_linear_time(unit: str):
+    """By squares, each of these takes minutes."""
+    assert kind(decide("allow", [rule("deny", "bash", "rm *")], bash(unit * 60_000))) == "Allow"
