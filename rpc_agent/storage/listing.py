@@ -1,7 +1,7 @@
 """The sessions that are there: lists, searches, look-ups by id, deletion. Opens files for reading only.
 
-What a list shows of a file is remembered by its size and time, so that a second look costs one stat a file. The first
-look at thousands of files takes seconds: an event loop asks through `in_thread`.
+What a list shows of a file is remembered as long as its status stays, so that a second look costs one stat a file. The
+first look at thousands of files takes seconds: an event loop asks through `in_thread`.
 """
 
 import os
@@ -53,6 +53,8 @@ class SessionList:
 
 Answer = TypeVar("Answer")
 
+_Status = tuple[int, int, int, int]
+
 
 async def in_thread(look: Callable[[], Answer]) -> Answer:
     """What a question to a SessionDirectory answers; the event loop goes on meanwhile."""
@@ -64,7 +66,7 @@ class SessionDirectory:
 
     def __init__(self, root: Path) -> None:
         self.root = root
-        self._known: dict[Path, tuple[int, int, SessionSummary | None]] = {}
+        self._known: dict[Path, tuple[_Status, SessionSummary | None]] = {}
 
     def list(
         self,
@@ -155,11 +157,17 @@ class SessionDirectory:
                     yield (status.st_mtime_ns, entry.path), Path(entry.path), status
 
     def _summary(self, path: Path, status: os.stat_result) -> SessionSummary | None:
+        # Number and time of change, too: who copies or swaps files can leave size and time of writing as they were.
+        seen = (status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
         known = self._known.get(path)
-        if known is not None and known[:2] == (status.st_size, status.st_mtime_ns):
-            return known[2]
-        summary = _read_summary(path, status)
-        self._known[path] = (status.st_size, status.st_mtime_ns, summary)
+        if known is not None and known[0] == seen:
+            return known[1]
+        try:
+            summary = _read_summary(path, status)
+        except OSError:
+            # One file that cannot be read must not hide the others; it may be the next time.
+            return None
+        self._known[path] = (seen, summary)
         return summary
 
 
@@ -177,20 +185,16 @@ def _scan(folder: Path) -> list["os.DirEntry[str]"]:
 
 
 def _read_summary(path: Path, status: os.stat_result) -> SessionSummary | None:
-    try:
-        with open(path, "rb") as file:
-            records = first_records(file, _SCAN_LIMIT)
-            header = header_in(records)
-            if header is None:
-                return None
-            content = _Content()
-            for raw in records[1:]:
-                content.take_record(raw)
-            while file.tell() < _SCAN_LIMIT and (line := file.readline(_SCAN_LIMIT)):
-                content.take(line)
-    except OSError:
-        # One file that cannot be read must not hide the others.
-        return None
+    with open(path, "rb") as file:
+        records = first_records(file, _SCAN_LIMIT)
+        header = header_in(records)
+        if header is None:
+            return None
+        content = _Content()
+        for raw in records[1:]:
+            content.take_record(raw)
+        while file.tell() < _SCAN_LIMIT and (line := file.readline(_SCAN_LIMIT)):
+            content.take(line)
     modified = datetime.fromtimestamp(status.st_mtime, UTC)
     return SessionSummary(
         id=as_text(header.get("id")),

@@ -1,6 +1,7 @@
 """Lists, look-ups, deletion, and copies of sessions."""
 
 import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -59,12 +60,31 @@ def test_lists_are_paged_and_searched_by_name_message_and_directory(directory: S
 
 def test_a_changed_file_is_read_again_and_an_unchanged_one_is_not(directory: SessionDirectory) -> None:
     path = directory.list(cwd="/c").sessions[0].path
-    status = path.stat()
-    path.write_bytes(path.read_bytes().replace(b"third", b"fresh"))
-    os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
-    assert directory.list(cwd="/c").sessions[0].first_message == "third"
+    assert directory.list(cwd="/c").sessions[0] is directory.list(cwd="/c").sessions[0]
     os.utime(path, (2000, 2000))
+    path.write_bytes(path.read_bytes().replace(b"third", b"fresh"))
     assert directory.list(cwd="/c").sessions[0].first_message == "fresh"
+
+
+def test_a_file_put_in_the_place_of_another_of_its_size_and_time_is_read(directory: SessionDirectory) -> None:
+    """As a synchronisation of folders does, and `cp -p`."""
+    path = directory.list(cwd="/c").sessions[0].path
+    status, other = path.stat(), path.with_suffix(".new")
+    for write_to, text in ((other, b"fresh"), (path, b"other")):
+        write_to.write_bytes(path.read_bytes().replace(b"third", text).replace(b"fresh", text))
+        os.utime(write_to, ns=(status.st_atime_ns, status.st_mtime_ns))
+        write_to.replace(path)
+        assert directory.list(cwd="/c").sessions[0].first_message == text.decode()
+
+
+@pytest.mark.skipif(sys.platform == "win32" or os.geteuid() == 0, reason="everybody may read everything")
+def test_a_file_that_could_not_be_read_is_listed_once_it_can(directory: SessionDirectory) -> None:
+    path = directory.list(cwd="/c").sessions[0].path
+    path.chmod(0)
+    assert SessionDirectory(directory.root).list(cwd="/c").sessions == []
+    assert directory.list(cwd="/c").sessions == []
+    path.chmod(0o600)
+    assert [session.path for session in directory.list(cwd="/c").sessions] == [path]
 
 
 def test_sessions_are_found_by_a_prefix_that_only_one_has(directory: SessionDirectory) -> None:
