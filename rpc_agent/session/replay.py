@@ -146,6 +146,7 @@ def add_records(tree: SessionTree, records: list[Record], reader: RecordReader) 
             reader.note_duplicate(entry.id, record.line)
         # The reader has been to the end of the file by now: what it lost behind this entry was not its parent.
         tree.add(entry, after_loss=record.after_loss or refused)
+    tree.is_damaged = tree.is_damaged or reader.lost
 
 
 def _migrated(header: JsonObject, records: list[Record], draw_id: Callable[[], str]) -> tuple[JsonObject, list[Record]]:

@@ -54,6 +54,8 @@ class SessionTree:
         self._name_entry: SessionInfoEntry | None = None
         self._leaf_id: str | None = None
         self._may_have_cycles = False
+        self.is_damaged = False
+        """Whether something could not be read so far; whatever is added later may have hung from it."""
         self.additions = 0
         """How often something was added, an id that was there included."""
         self._children: dict[str | None, list[str]] | None = None

@@ -256,7 +256,7 @@ class SessionStore(StoredEntries):
         if self._file is None or not self._file.growth():
             return
         data = self._file.accept_growth()
-        reader = RecordReader()
+        reader = RecordReader(lost=self._tree.is_damaged)
         before = len(self._tree)
         add_records(self._tree, list(read_records(data, reader)), reader)
         self._tree.note_broken_links()

@@ -144,7 +144,10 @@ class TreeLinks:
 
     def _take_over(self, head: FileHead, new_ids: list[str]) -> bool:
         """An id of the front that comes again in the tail counts there."""
-        repeated = {at: entry_id for entry_id in new_ids if (at := head.index.find(entry_id)) is not None}
+        # What the tail repeated once has given all it had.
+        found = {head.index.find(entry_id): entry_id for entry_id in new_ids}
+        parents = head.index.parents
+        repeated = {at: entry_id for at, entry_id in found.items() if at is not None and parents[at] != DEAD}
         if not repeated:
             return False
         for entry_id in repeated.values():

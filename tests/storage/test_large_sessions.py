@@ -369,3 +369,18 @@ def test_an_id_of_the_front_that_comes_again_in_the_tail_counts_there_and_is_rep
     assert tail.tree_nodes(limit=9).nodes == whole.tree_nodes(limit=9).nodes
     assert tail.children(None) == whole.children(None)
     assert [w.kind for w in tail.warnings] == ["duplicateId"]
+
+
+def test_an_entry_that_another_program_repeats_and_repeats_counts_once(tmp_path: Path) -> None:
+    chain = [raw_entry(f"e{n}", f"e{n - 1}" if n else None, TEXT) for n in range(40)]
+    counts = []
+    for limit in (1 << 40, 4000):
+        path = write_session(tmp_path / "s.jsonl", *chain)
+        store = SessionStore.open(path, identity=CountingIdentity(first_id=1 << 28), whole_limit=limit)
+        for text in ("once", "twice"):
+            with path.open("ab") as file:
+                file.write(line(raw_entry("e3", "e2", text)))
+            store.append("message", {"message": user("next")})
+            counts.append((store.entry_count(), len(store.entries().entries)))
+        store.close()
+    assert counts == [(41, 41), (42, 42)] * 2

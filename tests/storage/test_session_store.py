@@ -297,6 +297,18 @@ async def test_sync_waits_for_the_disk_and_is_harmless_without_a_file(tmp_path: 
     store.close()
 
 
+def test_what_another_program_adds_to_a_damaged_file_hangs_where_it_hangs_when_opened_anew(tmp_path: Path) -> None:
+    path = write_session(tmp_path / "s.jsonl", raw_entry("a", None))
+    path.write_bytes(path.read_bytes() + b"<<<<<<< HEAD\n")
+    store = reopen(path)
+    with path.open("ab") as file:
+        file.write(line(raw_entry("b", "lost")))
+    store.append("message", {"message": user("next")})
+    store.close()
+    again = reopen(path, read_only=True)
+    assert [(each.parent_of(each.get("b")), each.children("a")[0]) for each in (store, again)] == [("a", "b")] * 2
+
+
 def test_pages_of_entries_and_nodes_lead_from_one_to_the_next(tmp_path: Path) -> None:
     label = raw_entry("d", "c", type="label", targetId="b", label="here")
     path = write_session(tmp_path / "s.jsonl", raw_entry("a", None), raw_entry("b", "a"), raw_entry("c", "a"), label)
