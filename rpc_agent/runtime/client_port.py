@@ -4,8 +4,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
-PermissionAnswer = Literal["allow_once", "allow_always", "reject_once", "reject_always", "unanswered", "unavailable"]
-"""`unavailable`: there is nobody to ask. `unanswered`: a client was asked, and no choice came of it."""
+PermissionAnswer = Literal[
+    "allow_once", "allow_always", "reject_once", "reject_always", "dismissed", "unanswered", "unavailable"
+]
+"""`unavailable`: there is nobody to ask. `dismissed`: they closed the question. `unanswered`: no usable answer came."""
 NoticeLevel = Literal["info", "warning", "error"]
 
 

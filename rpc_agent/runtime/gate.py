@@ -84,6 +84,9 @@ class PermissionGate:
                     title=_title(attempt),
                 )
             )
+            if answer == "dismissed":
+                # Nobody said no, so there is nothing to allow: the same question may be asked again.
+                return error_result(f"{attempt.tool} was not run: the user closed the question without an answer.")
             if answer in ("unanswered", "unavailable"):
                 return error_result(unanswered(attempt, was_asked=answer == "unanswered").reason)
             allowed = answer.startswith("allow")

@@ -9,6 +9,7 @@ from rpc_agent.errors import InvalidValue, StorageFailed
 from rpc_agent.platform.atomic_write import replace_file
 from rpc_agent.runtime.services import Services
 from rpc_agent.settings import Settings, problems, project_settings_file, user_settings_file
+from rpc_agent.settings.fields import unfold
 from rpc_agent.settings.files import read_json_file
 
 Scope = Literal["session", "user", "project"]
@@ -24,12 +25,12 @@ class SessionSettings:
         self.current = current
 
     def update(self, patch: Mapping[str, Any], scope: Scope) -> None:
-        """Merge a patch in the shape of settings.json; null takes a value back.
+        """Merge a patch in the shape of settings.json, dotted names too; null takes a value back.
 
         Raises InvalidValue naming the field, StorageFailed, SettingsError when a file on the way is broken.
         """
         if scope == "session":
-            merged = merge_patch(self._own, patch)
+            merged = merge_patch(self._own, unfold(patch))
             _check(merged)
             self.current = self._services.settings(self._cwd, session=merged)
             self._own = merged
@@ -37,7 +38,7 @@ class SessionSettings:
         file = user_settings_file(self._services.launch.config_dir)
         if scope == "project":
             file = project_settings_file(self._cwd)
-        merged = merge_patch(read_json_file(file) or {}, patch)
+        merged = merge_patch(unfold(read_json_file(file) or {}), unfold(patch))
         _check(merged)
         _write(file, merged)
         self.current = self._services.settings(self._cwd, session=self._own)

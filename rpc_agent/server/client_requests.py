@@ -82,8 +82,10 @@ class WireClient:
             _logger.warning("request_permission for %s: %s", question.tool_name, failure)
             return "unanswered"
         chosen = getattr(answer, "option_id", None)
+        if chosen is None:
+            return "dismissed"
         known = next((kind for kind, _ in _OPTIONS if kind == chosen), None)
-        if known is None and chosen is not None:
+        if known is None:
             _logger.warning(
                 "request_permission for %s: the client answered optionId %r; it can be one of %s",
                 question.tool_name,

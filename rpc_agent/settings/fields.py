@@ -84,7 +84,7 @@ def problems(values: object) -> Iterator[Problem]:
         if not isinstance(values[section], Mapping):
             yield section, "must be an object"
             return
-    for name, value in flatten(values).items():
+    for name, value in _named(values):
         field = _BY_NAME.get(name)
         for path, message in field.shape.problems(value) if field else ():
             yield (f"{name}.{path}" if path else name), message
@@ -96,14 +96,34 @@ def unknown_fields(values: Mapping[str, Any]) -> list[str]:
 
 
 def flatten(values: Mapping[str, Any]) -> dict[str, Any]:
-    """By dotted name; only our own sections are opened."""
-    flat: dict[str, Any] = {}
+    """By dotted name; only our own sections are opened. Of a setting in both forms the later one counts."""
+    return dict(_named(values))
+
+
+def unfold(values: Mapping[str, Any]) -> dict[str, Any]:
+    """The form of the file: what a dotted name says stands in its section, over what the section says itself."""
+    unfolded = {name: value for name, value in values.items() if not _is_dotted(name)}
+    for name in filter(_is_dotted, values):
+        section, _, part = name.partition(".")
+        inner = unfolded.get(section, {})
+        # A section that is no object is left for `problems` to tell.
+        if isinstance(inner, Mapping):
+            unfolded[section] = {**inner, part: values[name]}
+    return unfolded
+
+
+def _is_dotted(name: str) -> bool:
+    section, dot, _ = name.partition(".")
+    return bool(dot) and section in _SECTIONS
+
+
+def _named(values: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """(dotted name, value); twice for a setting that is there in both forms."""
     for name, value in values.items():
         if name in _SECTIONS and isinstance(value, Mapping):
-            flat |= {f"{name}.{part}": inner for part, inner in value.items()}
+            yield from ((f"{name}.{part}", inner) for part, inner in value.items())
         else:
-            flat[name] = value
-    return flat
+            yield name, value
 
 
 def settings_schema() -> dict[str, Any]:

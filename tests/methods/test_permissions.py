@@ -73,6 +73,25 @@ async def test_a_refusal_and_nonsense_do_not_run_the_tool_and_the_run_goes_on(tm
         assert (result["text"], results(client), (home.project / "a.txt").exists()) == ("done", [True], False)
 
 
+@pytest.mark.parametrize(
+    ("answer", "says"),
+    [
+        ({"cancelled": True}, "write was not run: the user closed the question without an answer."),
+        ({"optionId": "no such"}, "write was not run: it needs permission, and the question got no answer"),
+    ],
+)
+async def test_a_closed_dialog_is_told_apart_from_an_answer_that_cannot_be_used(
+    tmp_path: Path, answer: Any, says: str
+) -> None:
+    home = Home(tmp_path)
+    home.script(*writes("a.txt"), {"text": "done"})
+    async with serving(home) as client:
+        await begin(client, answer)
+        await client.request("prompt", {"message": "go", "wait": True})
+        (ended,) = [n.params for n in client.notifications if n.method == "tool_execution_end"]
+        assert ended["result"]["content"][0]["text"].startswith(says)
+
+
 async def test_an_abort_takes_the_question_back(tmp_path: Path) -> None:
     home = Home(tmp_path)
     home.script(*writes("a.txt"))

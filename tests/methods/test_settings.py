@@ -52,6 +52,32 @@ async def test_a_bad_value_is_refused_naming_the_field_and_nothing_is_written(tm
         assert not (home.config / "settings.json").exists()
 
 
+@pytest.mark.parametrize("scope", ["session", "user"])
+async def test_a_dotted_name_is_the_field_in_its_section(tmp_path: Path, scope: str) -> None:
+    home = Home(tmp_path)
+    async with serving(home) as client:
+
+        async def kept(patch: object) -> object:
+            result = await client.request("update_settings", {"patch": patch, "scope": scope})
+            return result["settings"]["compaction"]["keepRecentTokens"]
+
+        assert await kept({"compaction.keepRecentTokens": 7}) == 7
+        assert await kept({"compaction": {"keepRecentTokens": 8}}) == 8
+        with pytest.raises(RpcError, match=r"patch\.compaction\.keepRecentTokens"):
+            await kept({"compaction": {"keepRecentTokens": "many"}})
+        assert await kept({"compaction.keepRecentTokens": None}) == 20_000
+
+
+async def test_an_update_finds_a_dotted_name_in_the_file(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    home.settings(**{"compaction.keepRecentTokens": 7, "compaction": {"reserveTokens": 5000}})
+    async with serving(home) as client:
+        patch = {"compaction": {"keepRecentTokens": 8}}
+        await client.request("update_settings", {"patch": patch, "scope": "user"})
+        written = json.loads((home.config / "settings.json").read_text())
+        assert written == {"compaction": {"reserveTokens": 5000, "keepRecentTokens": 8}}
+
+
 async def test_permissions_can_be_changed_at_work(tmp_path: Path) -> None:
     home = Home(tmp_path)
     write = {"toolCalls": [{"name": "write", "arguments": {"path": "x.txt", "content": "y"}}]}

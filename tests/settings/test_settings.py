@@ -135,6 +135,11 @@ def test_a_bad_value_names_field_and_file(tmp_path: Path, value: object, field: 
     assert caught.value.message.startswith(f"{file}: {field}: ")
 
 
+def test_a_setting_in_both_forms_is_checked_in_both() -> None:
+    both = {"compaction": {"keepRecentTokens": "x"}, "compaction.keepRecentTokens": 5}
+    assert [name for name, _ in problems(both)] == ["compaction.keepRecentTokens"]
+
+
 def test_what_is_not_json_names_file_and_line(tmp_path: Path) -> None:
     with pytest.raises(SettingsError, match=r"settings\.json: line 3 column 1: is not JSON"):
         loaded(tmp_path, '{"offline": true,\n\nx}')
