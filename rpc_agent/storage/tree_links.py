@@ -44,6 +44,8 @@ class TreeLinks:
         is_first = self._seen == 0
         self._seen = self._tree.additions
         is_changed = self._take_over(head, new_ids) | self._place_strays(head, new_ids)
+        # Where the front hangs from the tail, whatever hangs there now may close a circle.
+        is_changed = is_changed or bool(head.behind)
         if is_changed:
             self._cut_cycles(head)
         if is_changed or is_first:

@@ -371,16 +371,18 @@ def test_an_id_of_the_front_that_comes_again_in_the_tail_counts_there_and_is_rep
     assert [w.kind for w in tail.warnings] == ["duplicateId"]
 
 
-def test_an_entry_that_another_program_repeats_and_repeats_counts_once(tmp_path: Path) -> None:
+def test_an_entry_that_another_program_repeats_and_repeats_counts_once_and_closes_no_circle(tmp_path: Path) -> None:
     chain = [raw_entry(f"e{n}", f"e{n - 1}" if n else None, TEXT) for n in range(40)]
-    counts = []
+    # So that what is before it is not read at first.
+    chain[-1] = raw_entry("e39", "e38", type="compaction", summary="s", firstKeptEntryId="", tokensBefore=1)
+    seen = []
     for limit in (1 << 40, 4000):
         path = write_session(tmp_path / "s.jsonl", *chain)
         store = SessionStore.open(path, identity=CountingIdentity(first_id=1 << 28), whole_limit=limit)
-        for text in ("once", "twice"):
+        for parent in ("e2", "e1", "e10"):
             with path.open("ab") as file:
-                file.write(line(raw_entry("e3", "e2", text)))
+                file.write(line(raw_entry("e3", parent)))
             store.append("message", {"message": user("next")})
-            counts.append((store.entry_count(), len(store.entries().entries)))
+            seen.append((store.entry_count(), len(store.entries().entries), store.children(None)))
         store.close()
-    assert counts == [(41, 41), (42, 42)] * 2
+    assert seen == [(41, 41, ["e0"]), (42, 42, ["e0"]), (43, 43, ["e0", "e4"])] * 2
