@@ -20,7 +20,7 @@ demo: setup
 # What CI runs: the checks that cost seconds first.
 # The TypeScript client comes last: without Node, what was left out is the last line.
 test: setup check
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n auto --maxprocesses 4 --dist loadfile
 	@$(MAKE) --no-print-directory test-typescript
 
 test-typescript: setup
