@@ -77,6 +77,8 @@ def _unknown(command: str) -> int:
 
     close = get_close_matches(command, _COMMANDS, n=1)
     hint = f"Did you mean {close[0]!r}?" if close else "See rpc-agent --help for the commands."
+    if " " in command:
+        hint = 'To ask one thing: rpc-agent run "..."'
     sys.stderr.write(f"rpc-agent: there is no command {command!r}. {hint}\n")
     return _USAGE_ERROR
 

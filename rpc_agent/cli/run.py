@@ -19,16 +19,23 @@ _FROM_STDIN = "-"
 
 
 def main(arguments: Sequence[str]) -> int:
-    options = _parser().parse_args(arguments)
-    text = sys.stdin.read() if options.text == _FROM_STDIN else options.text
+    parser = _parser()
+    options = parser.parse_args(arguments)
+    if options.text is None and (sys.stdin is None or sys.stdin.isatty()):
+        parser.error('what to ask is missing, as in: rpc-agent run "What files are here?"')
+    text = _piped() if options.text in (None, _FROM_STDIN) else options.text
     if not text.strip():
-        standard_error().line("rpc-agent run: the prompt is empty. Give a text, or - and pipe one in.", "bad")
-        return 2
+        parser.error("the prompt is empty; give a text, or pipe one in")
     try:
         return asyncio.run(_run(options, text))
     except KeyboardInterrupt:
         standard_error().line("rpc-agent run: stopped", "bad")
         raise
+
+
+def _piped() -> str:
+    # None: whoever started us closed it.
+    return "" if sys.stdin is None else sys.stdin.read()
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -37,7 +44,7 @@ def _parser() -> argparse.ArgumentParser:
         many_words='only one text is asked; put it in quotes: rpc-agent run "What files are here?"',
         description="Ask one thing. The answer goes to stdout, what the agent does to stderr. Exit code 1 on an error.",
     )
-    parser.add_argument("text", help="what to ask; - reads it from stdin")
+    parser.add_argument("text", nargs="?", help="what to ask; - reads it from stdin, and so does no text in a pipe")
     parser.add_argument("--json", action="store_true", help="print the raw messages of both directions instead")
     add_server_options(parser)
     return parser

@@ -52,9 +52,19 @@ def test_an_unknown_command_like_no_other_points_to_the_help(capsys: pytest.Capt
     assert "rpc-agent --help" in capsys.readouterr().err
 
 
+def test_a_question_in_the_place_of_a_command_points_to_run(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["What files are here?"]) == 2
+    assert capsys.readouterr().err.endswith('To ask one thing: rpc-agent run "..."\n')
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="pseudo-terminals")
 @pytest.mark.parametrize(
-    ("arguments", "code", "told"), [([], 0, "usage: rpc-agent"), (["--model", "a/b"], 2, "serve --model a/b")]
+    ("arguments", "code", "told"),
+    [
+        ([], 0, "usage: rpc-agent"),
+        (["--model", "a/b"], 2, "serve --model a/b"),
+        (["run"], 2, "what to ask is missing"),
+    ],
 )
 def test_at_a_terminal_without_a_command_it_explains_itself(arguments: list[str], code: int, told: str) -> None:
     import pty  # noqa: PLC0415 - not on Windows
@@ -80,8 +90,9 @@ def test_a_wrong_command_line_exits_with_two(arguments: list[str]) -> None:
     assert f"Try: rpc-agent {arguments[0]} --help" in done.stderr
 
 
-def test_an_empty_prompt_is_refused_before_a_server_is_started() -> None:
-    done = start("run", "-")
+@pytest.mark.parametrize("arguments", [["run", "-"], ["run"], ["run", ""]])
+def test_an_empty_prompt_is_refused_before_a_server_is_started(arguments: list[str]) -> None:
+    done = start(*arguments)
     assert done.returncode == 2
     assert "the prompt is empty" in done.stderr
 

@@ -51,8 +51,9 @@ def test_run_answers_on_stdout_and_tells_of_its_tools_on_stderr(work: Path) -> N
     assert "ls(" not in done.stdout
 
 
-def test_run_reads_its_prompt_from_a_pipe(work: Path) -> None:
-    done = rpc_agent(work, "run", "-", "--model", "offline/offline", typed="Read README.md\n")
+@pytest.mark.parametrize("given", [["-"], []])
+def test_run_reads_its_prompt_from_a_pipe(work: Path, given: list[str]) -> None:
+    done = rpc_agent(work, "run", *given, "--model", "offline/offline", typed="Read README.md\n")
     assert (done.returncode, "Herons" in done.stdout) == (0, True), done.stderr
 
 

@@ -341,6 +341,12 @@ async def test_a_program_that_is_not_there_is_named(tmp_path: Path) -> None:
         await Client.open([sys.executable], cwd=tmp_path / "no-such-folder")
 
 
+async def test_a_command_in_one_string_is_told_apart_from_a_program_that_is_not_there() -> None:
+    told = r"'rpc-agent serve': give the command as a list of words, \['rpc-agent', 'serve'\]"
+    with pytest.raises(CannotStart, match=told):
+        await Client.open("rpc-agent serve")
+
+
 @pytest.mark.parametrize("text", ["hello, I am a shell\n", "42\n"])
 async def test_a_program_that_speaks_something_else_is_found_out_at_once(tmp_path: Path, text: str) -> None:
     server = FakeServer(tmp_path, {"": [{"raw": text}]})

@@ -189,6 +189,9 @@ class ServerProcess:
 def _start(
     command: Sequence[str], cwd: str | os.PathLike[str] | None, env: Mapping[str, str] | None
 ) -> "subprocess.Popen[bytes]":
+    if isinstance(command, str):
+        # A string is a sequence of strings too, so that no type checker says it.
+        raise CannotStart(f"could not start {command!r}: give the command as a list of words, {command.split()!r}")
     try:
         return subprocess.Popen(
             _found(command, env),
