@@ -41,6 +41,13 @@ def faults(error: ValidationError, params: Mapping[str, Any], model: type[BaseMo
     return [{"path": ".".join(map(str, path)), "message": _message(path, found[path], model)} for path in places]
 
 
+def in_words(found: Sequence[Fault]) -> str:
+    """The first two in one sentence: what is missing is often there under a name that is not known."""
+    told = (f"{fault['path']} {fault['message']}".lstrip() for fault in found[:2])
+    rest = len(found) - 2
+    return ", and ".join(told) + (f" ({rest} more)" if rest > 0 else "")
+
+
 def _path(detail: ErrorDetails, params: Mapping[str, Any]) -> Path:
     """Where in `params` it is: pydantic's location without the steps that name a branch of a union."""
     path: list[str | int] = []

@@ -7,7 +7,7 @@ from pydantic import ValidationError
 
 from rpc_agent.errors import RequestError
 from rpc_agent.protocol.method import Method
-from rpc_agent.protocol.param_faults import Fault, faults
+from rpc_agent.protocol.param_faults import Fault, faults, in_words
 from rpc_agent.protocol.wire_model import WireModel
 
 
@@ -15,9 +15,7 @@ class InvalidParams(RequestError):
     """`errors` is a list of {"path", "message"}, at least one; a path is like images.0.mimeType, or empty."""
 
     def __init__(self, method: str, errors: Sequence[Fault]) -> None:
-        first = errors[0]
-        where = f"{first['path']} " if first["path"] else ""
-        super().__init__(f"{method}: {where}{first['message']}", errors=list(errors))
+        super().__init__(f"{method}: {in_words(errors)}", errors=list(errors))
         self.errors = list(errors)
 
 

@@ -10,6 +10,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from rpc_agent.protocol.client_requests import CLIENT_REQUESTS
+from rpc_agent.protocol.param_faults import faults, in_words
 from rpc_agent.rpc.errors import Disconnected, RpcError
 from rpc_agent.rpc.peer import Peer
 from rpc_agent.runtime.client_port import (
@@ -162,7 +163,9 @@ class WireClient:
         except RpcError as error:
             raise ClientFailed(f"the client refused: {error.message}") from error
         except ValidationError as error:
-            _logger.warning("the client's answer to %s cannot be used: %s", name, error)
+            # In our words: pydantic's show the values, which may be secrets.
+            problems = in_words(faults(error, answer if isinstance(answer, Mapping) else {}, row.result))
+            _logger.warning("the client's answer to %s cannot be used: %s", name, problems)
             raise ClientFailed("the client answered with something that cannot be used") from error
         except TimeoutError as error:
             raise ClientFailed(f"the client did not answer within {row.timeout:g} s") from error

@@ -130,6 +130,10 @@ def test_bad_params_are_told_by_place_and_in_words(name: str, params: Any, wante
 def test_the_error_itself_names_method_place_and_fault() -> None:
     with pytest.raises(InvalidParams, match=r"^prompt: message is missing$"):
         parse("prompt")
+    with pytest.raises(InvalidParams, match=r"^prompt: message is missing, and text is not known here$"):
+        parse("prompt", {"text": "hi"})
+    with pytest.raises(InvalidParams, match=r"^set_model: provider is missing, and modelId is missing \(1 more\)$"):
+        parse("set_model", {"model": "a/b"})
     with pytest.raises(InvalidParams, match=r"^ping: takes its parameters by name: send an object$"):
         parse("ping", [1])
 

@@ -101,3 +101,26 @@ def _texts(file: Path) -> set[str]:
 
 def _classes(file: Path) -> set[str]:
     return {node.name for node in ast.parse(file.read_text(encoding="utf-8")).body if isinstance(node, ast.ClassDef)}
+
+
+class AnsweringPeer:
+    """Answers everything with the one value."""
+
+    def __init__(self, answer: object) -> None:
+        self.answer = answer
+
+    async def request(self, method: str, params: Any, *, timeout: float | None = None) -> Any:
+        return self.answer
+
+
+@pytest.mark.parametrize(
+    ("answer", "told"),
+    [("sesame", "must be an object, not a string"), ({"contents": "sesame"}, "content is missing")],
+)
+async def test_an_answer_that_cannot_be_used_is_logged_in_words_without_its_values(
+    answer: object, told: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    client = WireClient(AnsweringPeer(answer), lambda: ClientCapabilities(EVERYTHING))  # type: ignore[arg-type]
+    with pytest.raises(ClientFailed):
+        await client.call_tool("s", "c", "weather", {})
+    assert caplog.messages == [f"the client's answer to call_tool cannot be used: {told}"]

@@ -57,6 +57,8 @@ export class ServerProcess {
     command: readonly string[],
     private readonly options: ProcessOptions,
   ) {
+    // From plain JavaScript no compiler says it.
+    if (typeof command === "string") throw new CannotStart(`give the command as an array of words, not as "${command}"`);
     const [program, ...args] = command;
     if (program === undefined) throw new CannotStart("no command to start");
     this.exit = new Promise((resolve) => (this.tellExit = resolve));

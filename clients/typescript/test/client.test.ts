@@ -403,6 +403,7 @@ test("a program that is not there is named", WAIT, async () => {
   });
   await assert.rejects(Client.open([process.execPath], { cwd: "/no-such-folder" }), /no-such-folder/);
   await assert.rejects(Client.open([]), CannotStart);
+  await assert.rejects(Client.open("rpc-agent serve" as never), /CannotStart.*array of words, not as "rpc-agent serve"/);
 });
 
 for (const text of ["hello, I am a shell\n", "42\n", '{"jsonrpc":"2.0","id":1,"result":"\\ud83d"\n']) {
