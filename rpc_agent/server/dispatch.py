@@ -1,6 +1,7 @@
 """From the method table and the handlers to what a peer calls: params checked, order kept, errors given their codes."""
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,8 +16,13 @@ from rpc_agent.rpc.errors import INVALID_PARAMS, RpcError
 from rpc_agent.runtime.live_session import LiveSession
 from rpc_agent.server.connection import Connection
 from rpc_agent.server.error_mapping import wire_code
+from rpc_agent.server.ordering import MESSAGES
 
 Result = Mapping[str, Any] | None
+
+_ABOUT_RUNS = MESSAGES | {"clear_queue", "get_queue", "wait_for_idle"}
+_BEGINS_WITHIN = 1.0
+"""Seconds. A message that a hook thinks about for longer is overtaken: nobody who stops something waits for a hook."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,38 +64,48 @@ def _for_session(connection: Connection, method: Method, handler: SessionHandler
 
     async def run(call: Call, params: Any) -> Any:
         try:
-            parsed = parse_params(method, params)
-            session = await connection.session(parsed.session_id, is_question=is_question)  # type: ignore[attr-defined]
-            request = Request(connection, session, call)
-            if method.name == "prompt" and not _cuts_in(parsed):
-                # Said at once and not after the wait in line: a person who types during a compaction wants to know.
-                session.refuse_when_occupied()
-            waits_in_line = method.ordering == "in-order" and not _cuts_in(parsed)
-            if not waits_in_line and _is_about_runs(method.name):
-                await _what_came_before_has_begun()
-            if waits_in_line:
-                async with connection.ordering.turn(session.session_id):
-                    connection.require_open(session)
-                    result = await handler(request, parsed)
-            else:
-                result = await handler(request, parsed)
+            parsed: Any = parse_params(method, params)
+            is_in_line = method.ordering == "in-order" and not _cuts_in(parsed)
+            before = connection.ordering.messages_before(parsed.session_id) if _is_about_runs(method.name) else []
+            has_place = is_in_line or method.name in MESSAGES
+            with connection.ordering.place(method.name, parsed.session_id) if has_place else nullcontext():
+                session, result = await (in_line(call, parsed) if is_in_line else alongside(call, parsed, before))
             if isinstance(result, Later):
                 result = await result.wait()
             return {"sessionId": session.session_id, **(result or {})}
         except RpcAgentError as error:
             raise to_rpc_error(error) from error
 
+    async def in_line(call: Call, parsed: Any) -> tuple[LiveSession, Result | Later]:
+        session = await connection.session(parsed.session_id)
+        if method.name == "prompt":
+            # Said at once and not after the wait in line: a person who types during a compaction wants to know.
+            session.refuse_when_occupied()
+        async with connection.ordering.turn(session.session_id):
+            connection.require_open(session)
+            return session, await handler(Request(connection, session, call), parsed)
+
+    async def alongside(call: Call, parsed: Any, before: Sequence[anyio.Event]) -> tuple[LiveSession, Result | Later]:
+        session = await connection.session(parsed.session_id, is_question=is_question)
+        if _is_about_runs(method.name):
+            await _have_come(before)
+        return session, await handler(Request(connection, session, call), parsed)
+
     return run
 
 
 def _is_about_runs(method: str) -> bool:
     """Whether it means the run that a request before it began."""
-    return method in ("prompt", "steer", "follow_up") or method.startswith("abort")
+    return method in _ABOUT_RUNS or method.startswith("abort")
 
 
-async def _what_came_before_has_begun() -> None:
-    """Taking a turn that is free costs a request one step of the loop, and what is sent behind it in the same write
-    must not overtake it: an abort would stop nothing, and a follow-up would be the first message of the run."""
+async def _have_come(messages: Sequence[anyio.Event]) -> None:
+    """What is sent behind a message in the same write must not overtake it: an abort would stop nothing, and a
+    follow-up would be the first message of the run."""
+    with anyio.move_on_after(_BEGINS_WITHIN):
+        for message in messages:
+            await message.wait()
+    # Other requests, a compaction say, take a step of the loop for their turn even when it is free.
     for _ in range(2):
         await anyio.lowlevel.checkpoint()
 

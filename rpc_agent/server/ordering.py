@@ -5,20 +5,67 @@ A request that names no session means the current one, so it first waits for ear
 session is current.
 """
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass, field
 
 import anyio
+
+MESSAGES = frozenset(("prompt", "steer", "follow_up"))
+"""What begins a run or is queued for one."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Place:
+    """A request that others wait for, from its arrival to the end of its turn. `session_id` is the one it names."""
+
+    method: str
+    session_id: str | None
+    is_over: anyio.Event = field(default_factory=anyio.Event)
+
+    def may_be_before(self, session_id: str | None) -> bool:
+        return self.session_id is None or session_id is None or self.session_id == session_id
+
+    @property
+    def is_message(self) -> bool:
+        return self.method in MESSAGES
+
+    @property
+    def is_short(self) -> bool:
+        return self.is_message or self.method.startswith("set_")
 
 
 class Ordering:
     def __init__(self) -> None:
         self._sessions: dict[str, anyio.Lock] = {}
         self._current = anyio.Lock()
+        self._line: dict[_Place, None] = {}
+        """A dictionary as a set that keeps its order."""
 
     def is_free(self, session_id: str) -> bool:
         """Whether no earlier request is looking for its session, or has its turn in this one."""
         return not self._current.locked() and session_id not in self._sessions
+
+    @contextmanager
+    def place(self, method: str, session_id: str | None) -> Iterator[None]:
+        """Around an in-order method or a message from its arrival on, when it does not yet know its session."""
+        place = _Place(method, session_id)
+        self._line[place] = None
+        try:
+            yield
+        finally:
+            del self._line[place]
+            place.is_over.set()
+
+    def messages_before(self, session_id: str | None) -> list[anyio.Event]:
+        """The ends of the turns of messages that are on their way; none where something long is in front of them, as
+        what stops that must not wait for it."""
+        before = [place for place in self._line if place.may_be_before(session_id)]
+        while before and not before[-1].is_message:
+            before.pop()
+        if not all(place.is_short for place in before):
+            return []
+        return [place.is_over for place in before if place.is_message]
 
     @asynccontextmanager
     async def choosing(self) -> AsyncIterator[None]:

@@ -85,21 +85,60 @@ async def test_when_idle_they_start_a_run(tmp_path: Path) -> None:
         assert (await client.request("wait_for_idle"))["text"] == "again"
 
 
+@pytest.mark.parametrize("in_front", [0, 5])
 @pytest.mark.parametrize("later", ["follow_up", "steer", "prompt"])
-async def test_what_is_sent_in_one_write_behind_a_prompt_does_not_overtake_it(tmp_path: Path, later: str) -> None:
+async def test_what_is_sent_in_one_write_behind_a_prompt_does_not_overtake_it(
+    tmp_path: Path, later: str, in_front: int
+) -> None:
     home = Home(tmp_path)
     home.script({"text": "to one"}, {"text": "to two"})
     async with serving(home) as client:
-        behind = {"message": "two", **({"streamingBehavior": "followUp"} if later == "prompt" else {})}
-        both = [
-            {"jsonrpc": "2.0", "id": "first", "method": "prompt", "params": {"message": "one"}},
-            {"jsonrpc": "2.0", "id": "second", "method": later, "params": behind},
+        named = {"sessionId": (await client.request("get_state"))["sessionId"]}
+        behind = {"message": "two", **named, **({"streamingBehavior": "followUp"} if later == "prompt" else {})}
+        # One that names no session looks for it first, and one that does need not.
+        written = [("set_session_name", {"name": "n"})] * in_front + [("prompt", {"message": "one"}), (later, behind)]
+        requests = [
+            {"jsonrpc": "2.0", "id": f"r{n}", "method": method, "params": params}
+            for n, (method, params) in enumerate(written)
         ]
         with anyio.fail_after(PATIENCE):
-            await client.send(json.dumps(both).encode())
+            await client.send(json.dumps(requests).encode())
             await client.notification("agent_settled")
         assert await user_texts(client) == ["one", "two"]
         assert names(client).count("agent_start") == 1
+
+
+@pytest.mark.parametrize("is_batch", [True, False])
+async def test_what_asks_about_a_run_in_the_write_of_its_messages_finds_them(tmp_path: Path, is_batch: bool) -> None:
+    home = Home(tmp_path)
+    home.script({"text": "to one"}, {"text": "to two"})
+    async with serving(home) as client:
+        named = {"sessionId": (await client.request("get_state"))["sessionId"]}
+        written = [
+            ("prompt", {"message": "one"}),
+            ("follow_up", {"message": "two"}),
+            ("get_queue", named),
+            ("clear_queue", named),
+            ("follow_up", {"message": "three"}),
+            ("wait_for_idle", named),
+        ]
+        requests = [
+            {"jsonrpc": "2.0", "id": f"r{n}", "method": method, "params": params}
+            for n, (method, params) in enumerate(written)
+        ]
+        with anyio.fail_after(PATIENCE):
+            for message in [requests] if is_batch else requests:
+                await client.send(json.dumps(message).encode())
+            await client.notification("agent_settled")
+            await client.request("wait_for_idle")
+        answers = {each["id"]: each.get("result") for each in _singly(client.received) if "id" in each}
+        assert (answers["r2"]["followUp"][0]["text"], answers["r3"]["followUp"]) == ("two", ["two"])
+        assert answers["r5"]["text"] == "to two"
+        assert await user_texts(client) == ["one", "three"]
+
+
+def _singly(received: list[Any]) -> list[Any]:
+    return [each for message in received for each in (message if isinstance(message, list) else [message])]
 
 
 async def test_clear_queue_gives_the_texts_back_and_answers_who_waits_for_them(tmp_path: Path) -> None:
