@@ -98,6 +98,8 @@ class SseSplitter:
     def end(self) -> SseEvent | None:
         """The event that the end of the stream left without its blank line, and maybe cut."""
         lines = [b"".join(self._partial)] if self._partial else []
+        if lines and self._at_start:
+            lines[0], self._at_start = lines[0].removeprefix(_BOM), False
         self._partial.clear()
         events = self._read_lines([*lines, b""])
         return events[-1] if events else None

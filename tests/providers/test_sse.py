@@ -38,6 +38,11 @@ def test_an_event_without_its_blank_line_is_not_given() -> None:
     assert events_of(b"data: a\n\ndata: b\n") == [SseEvent("", b"a")]
 
 
+def test_a_mark_in_front_of_a_single_line_without_end_is_no_part_of_it() -> None:
+    splitter = SseSplitter()
+    assert (splitter.feed(b'\xef\xbb\xbf{"error":1}'), splitter.end()) == ([], SseEvent("", b'{"error":1}'))
+
+
 @pytest.mark.parametrize("body", [b"data: " + b"x" * 100, b"data: 1234567\n" * 20])
 def test_an_endless_event_is_refused(body: bytes) -> None:
     splitter = SseSplitter(max_event_bytes=64)
