@@ -149,6 +149,15 @@ def test_what_was_read_before_a_signal_is_answered(tmp_path: Path, after_request
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device that is always full")
+def test_a_log_that_cannot_be_written_is_told_once_and_the_server_goes_on(tmp_path: Path) -> None:
+    with serve_process(Home(tmp_path), "--log-level", "debug", "--log-file", "/dev/full") as server:
+        server.request(1, "get_state")
+        assert server.answer(1)["thinkingLevel"]
+        assert server.finish() == 0
+        assert (server.stderr.count("\n"), "the log ends here" in server.stderr) == (1, True)
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device that is always full")
 def test_a_trace_that_cannot_be_written_ends_the_trace_only(tmp_path: Path) -> None:
     with serve_process(Home(tmp_path), "--trace", "/dev/full") as server:
         server.request(1, "ping")
