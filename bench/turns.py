@@ -1,15 +1,12 @@
 """What a turn costs beside the model: prompt to request, by the length of the context; a tool turn, by the file."""
 
-import asyncio
-import json
 import statistics
 import tempfile
 import time
 from pathlib import Path
 from typing import Any
 
-import httpx
-
+from bench.bare_post import posting
 from bench.report import milliseconds, progress, row
 from bench.server import Server, serving
 from bench.service import loopback
@@ -18,7 +15,6 @@ from bench.session_files import write_chain
 _CONTEXTS = (100, 1_000, 10_000)
 _PROMPTS = 25
 _WARM = 5
-_HEADERS = {"content-type": "application/json", "accept": "text/event-stream", "authorization": "Bearer none"}
 
 
 def prompt_to_request() -> None:
@@ -39,33 +35,17 @@ def _measure(url: str, path: Path) -> tuple[float, float, int]:
     """Seconds of ours and of the bare POST, both medians, taken by turns; and the bytes of the body."""
     ours, bare = [], []
     size = 0
-    with serving("--model", "loopback/m", models=models(url)) as server, asyncio.Runner() as runner:
+    with serving("--model", "loopback/m", models=models(url)) as server, posting(url) as post:
         server.ask("open_session", {"path": str(path)})
-        client = httpx.AsyncClient(trust_env=False)
         for number in range(_PROMPTS + _WARM):
             started = time.perf_counter()
             result = server.ask("prompt", {"message": f"prompt {number}", "wait": True})
             taken = float(result["text"]) - started
-            body = runner.run(_read(client, f"{url}/last"))
-            posted = runner.run(_post(client, f"{url}/v1/chat/completions", body))
-            size = len(body)
+            posted, size = post()
             if number >= _WARM:
                 ours.append(taken)
                 bare.append(posted)
-        runner.run(client.aclose())
     return statistics.median(ours), statistics.median(bare), size
-
-
-async def _read(client: httpx.AsyncClient, url: str) -> bytes:
-    return (await client.get(url)).content
-
-
-async def _post(client: httpx.AsyncClient, url: str, body: bytes) -> float:
-    started = time.perf_counter()
-    response = await client.post(url, content=body, headers=_HEADERS)
-    first = json.loads(response.text.split("\n")[0].removeprefix("data: "))
-    arrived: Any = first["choices"][0]["delta"].get("content", "nan")
-    return float(arrived) - started
 
 
 def tool_turns(paths: dict[int, Path]) -> None:
