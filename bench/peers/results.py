@@ -25,6 +25,7 @@ _NOTES = """\
   context is the same whatever the size of the file.
 - A tree and its entries are read to their end: ours come in pages, Pi's in one answer.
 - Aims stand where the project has set one. Rows without an aim show where the work is, also where a peer is faster.
+- Where we are not ahead, [LIMITS.md](LIMITS.md) says why.
 - Memory is what is resident then. A processor second is one of the program, its threads included, and not of the
   service or of the reader.
 """
