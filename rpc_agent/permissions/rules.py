@@ -4,8 +4,6 @@ from dataclasses import dataclass
 from typing import Literal
 
 Mode = Literal["read-only", "ask", "workspace", "allow"]
-MODES: tuple[Mode, ...] = ("read-only", "ask", "workspace", "allow")
-"""From the tightest to the loosest."""
 
 Access = Literal["read", "write", "execute"]
 Action = Literal["allow", "ask", "deny"]
@@ -43,8 +41,3 @@ class Attempt:
     place: Place
     paths: tuple[str, ...] = ()
     command: str | None = None
-
-
-def tighter(one: Mode, other: Mode) -> Mode:
-    """The stricter of two modes: a project may tighten what the user set, never loosen it."""
-    return min(one, other, key=MODES.index)

@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from rpc_agent.permissions.decisions import Allow, Ask, Decision, Refuse, decide, unanswered
-from rpc_agent.permissions.rules import Attempt, Mode, Place, Rule, tighter
+from rpc_agent.permissions.rules import Attempt, Mode, Place, Rule
 
 PLACE = Place(workspace="/home/ann/project", config_dir="/home/ann/.config/rpc-agent", home="/home/ann")
 
@@ -222,11 +222,6 @@ def test_a_denial_names_its_rule():
     refusal = decide("allow", [Rule("bash", "rm *", "deny")], bash("rm x"))
     assert isinstance(refusal, Refuse)
     assert '{"tool": "bash", "match": "rm *"}' in refusal.reason
-
-
-def test_of_two_modes_the_tighter_one_counts():
-    assert tighter("allow", "workspace") == tighter("workspace", "allow") == "workspace"
-    assert tighter("ask", "read-only") == "read-only"
 
 
 def test_the_package_is_pure():
