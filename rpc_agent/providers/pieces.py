@@ -65,8 +65,11 @@ def _common_beginning(old: Sequence[object], new: Sequence[object]) -> int:
     return next(compress(count(), map(is_not, old, new)), min(len(old), len(new)))
 
 
-_PART_BYTES = 256 * 1024
-"""Small enough that joining what is behind the last part is quick. Parts grow together to larger ones, see `_add`."""
+_PART_BYTES = 64 * 1024
+"""Of the parts that a long conversation is first written in: what changes near its end is written anew from the part
+it stands in."""
+_LARGER = 8
+"""How many times larger than the next a part is kept, see `_join_kept`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,10 +81,10 @@ class _Part(Generic[StateT]):
 
 
 class JoinedPieces(Generic[PieceT, StateT]):
-    """Pieces written one behind the other, separated by commas, and kept joined in few large parts.
+    """Pieces written one behind the other, separated by commas, and kept joined in few parts.
 
     `write(piece, state)` gives the JSON values for a piece and what the following ones need to know; `start` is that
-    for the first. A request joins only what is behind the last large part.
+    for the first. A request writes only what is new since the one before.
     """
 
     def __init__(self, write: Callable[[PieceT, StateT], tuple[Iterable[bytes], StateT]], start: StateT) -> None:
@@ -96,27 +99,44 @@ class JoinedPieces(Generic[PieceT, StateT]):
         """
         while self._parts and self._parts[-1].end > unchanged:
             self._parts.pop()
-        begin, state = (self._parts[-1].end, self._parts[-1].state) if self._parts else (0, self._start)
+        self._join_kept()
+        end, state = (self._parts[-1].end, self._parts[-1].state) if self._parts else (0, self._start)
         # Every part but the first begins with the comma that separates it.
         values: list[bytes] = [b""] if self._parts else []
         size = 0
-        for at in range(begin, len(pieces)):
+        for at in range(end, len(pieces)):
             written, state = self._write(pieces[at], state)
             for value in written:
                 values.append(value)
                 size += len(value)
             if size >= _PART_BYTES:
-                self._add(_Part(b",".join(values), at + 1, state))
+                self._parts.append(_Part(b",".join(values), at + 1, state))
                 values, size = [b""], 0
-        rest = b",".join(values) if size else b""
-        return [*(part.body for part in self._parts), rest], state
+        if size:
+            self._parts.append(_Part(b",".join(values), len(pieces), state))
+        return [part.body for part in self._parts], state
 
-    def _add(self, part: _Part[StateT]) -> None:
-        """Each part is at least twice as large as the next one: each write to a socket costs a round of the event loop,
-        so a body of any length is sent in few; and a byte is copied no more often than there are parts."""
-        while self._parts and len(self._parts[-1].body) < 2 * len(part.body):
-            part = _Part(self._parts.pop().body + part.body, part.end, part.state)
-        self._parts.append(part)
+    def _join_kept(self) -> None:
+        """Join parts until each is much larger than the next one: each write to a socket costs a round of the event
+        loop, so a body of any length is sent in few, and a byte is copied few times however the conversation grows.
+
+        Only what a second request has in common with the first is joined: what is replaced from request to request, as
+        a hook may do with the last message, stays a part of its own.
+        """
+        groups: list[tuple[int, list[_Part[StateT]]]] = []
+        for part in self._parts:
+            size, group = len(part.body), [part]
+            while groups and groups[-1][0] < _LARGER * size:
+                before, earlier = groups.pop()
+                size, group = before + size, earlier + group
+            groups.append((size, group))
+        if len(groups) < len(self._parts):
+            self._parts = [_joined(group) for _, group in groups]
+
+
+def _joined(parts: Sequence[_Part[StateT]]) -> _Part[StateT]:
+    last = parts[-1]
+    return last if len(parts) == 1 else _Part(b"".join([part.body for part in parts]), last.end, last.state)
 
 
 class Conversations(Generic[KeptT]):
