@@ -57,6 +57,8 @@ def read_json_file(file: Path) -> Any:
     except json.JSONDecodeError as error:
         where = f"line {error.lineno} column {error.colno}"
         raise SettingsError(f"is not JSON: {error.msg}", field=where, file=str(file)) from None
+    except ValueError:
+        raise SettingsError("holds a number with more digits than can be read", field="file", file=str(file)) from None
     except RecursionError:
         raise SettingsError("is nested too deeply", field="file", file=str(file)) from None
     except OSError as error:

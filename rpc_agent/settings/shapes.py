@@ -1,5 +1,6 @@
 """The shapes a setting can have: each says what is wrong with a value, and its JSON Schema. Pure; reads no file."""
 
+import math
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -12,6 +13,9 @@ _LONGEST_PATH = 4096
 """Characters: Linux takes no more in one call, macOS fewer, and on Windows nobody has longer ones."""
 _LONGEST_NAME = 255
 """Characters of one name in a path, the same in the file systems of Linux, macOS and Windows."""
+_MOST = (1 << 53) - 1
+"""JSON readers disagree about larger whole numbers, and from some size on none of ours can calculate with them."""
+_WORDS = {None: "null", True: "true", False: "false"}
 
 
 class Shape(Protocol):
@@ -39,17 +43,19 @@ class Whole:
     def problems(self, value: object) -> Iterator[Problem]:
         if isinstance(value, bool) or not isinstance(value, int) or value < 0:
             yield "", f"must be a whole number, 0 or more, not {shown(value)}"
+        elif value > _MOST:
+            yield "", f"must be {_MOST} at most, not {shown(value)}"
 
     def schema(self) -> dict[str, Any]:
-        return {"type": "integer", "minimum": 0}
+        return {"type": "integer", "minimum": 0, "maximum": _MOST}
 
 
 @dataclass(frozen=True, slots=True)
 class Number:
-    """Any number, not negative."""
+    """Any number, not negative. Python reads 1e999 as infinite, which nobody can pay and no JSON can hold."""
 
     def problems(self, value: object) -> Iterator[Problem]:
-        if isinstance(value, bool) or not isinstance(value, int | float) or not value >= 0:
+        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < math.inf:
             yield "", f"must be a number, 0 or more, not {shown(value)}"
 
     def schema(self) -> dict[str, Any]:
@@ -200,10 +206,5 @@ def below(name: str, found: Iterator[Problem]) -> Iterator[Problem]:
 
 def shown(value: object) -> str:
     """A value for a message: short, and never a whole file."""
-    text = (
-        {None: "null", True: "true", False: "false"}.get(value)
-        if value is None or value is True or value is False
-        else None
-    )
-    text = text if text is not None else repr(value)
+    text = _WORDS[value] if value is None or isinstance(value, bool) else repr(value)
     return text if len(text) <= 60 else text[:57] + "..."

@@ -21,12 +21,9 @@ def load_trust(config_dir: Path) -> dict[str, bool]:
     raw = read_json_file(file)
     if raw is None:
         return {}
-    if not isinstance(raw, dict):
-        raise SettingsError("must be an object of directories", field="trust", file=str(file))
-    for directory, trusted in raw.items():
-        if not isinstance(trusted, bool):
-            raise SettingsError("must be true or false", field=directory, file=str(file))
-    return raw
+    for directory, message in TRUST_SHAPE.problems(raw):
+        raise SettingsError(message, field=directory or "trust", file=str(file))
+    return dict(raw)
 
 
 def is_trusted(trust: Mapping[str, bool], directory: PurePath) -> bool:

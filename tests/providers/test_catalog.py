@@ -206,6 +206,8 @@ def test_a_trusted_projects_file_is_read_too(tmp_path: Path) -> None:
         ({"baseUrl": "http://x", "api": "openai-completions", "models": [{"name": "n"}]}, "providers.p.models.0.id"),
         ({"baseUrl": "http://x", "api": "openai-completions", "models": [{"id": "n", "contextWindow": "8k"}]},
          "providers.p.models.0.contextWindow"),
+        ({"baseUrl": "http://x", "api": "openai-completions", "models": [{"id": "n", "cost": {"input": float("inf")}}]},
+         "providers.p.models.0.cost.input"),
         ({"api": "scripted"}, "providers.p.script"),
         ("x", "providers.p"),
     ],

@@ -112,6 +112,8 @@ def test_a_project_can_only_tighten_permissions(tmp_path: Path) -> None:
         ({"compaction": {"reserveTokens": -1}}, "compaction.reserveTokens"),
         ({"compaction": {"keepRecentTokens": 1.5}}, "compaction.keepRecentTokens"),
         ({"compaction": {"keepRecentTokens": True}}, "compaction.keepRecentTokens"),
+        ({"retry": {"maxDelayMs": 10**400}}, "retry.maxDelayMs"),
+        ("9" * 5000, "file"),
         ({"compaction": {"thresholdPercent": 101}}, "compaction.thresholdPercent"),
         (
             {"compaction": {"modelOverrides": {"p/m": {"reserveTokens": "x"}}}},
@@ -159,7 +161,12 @@ def test_an_unknown_field_is_a_warning(tmp_path: Path) -> None:
 
 
 JSON = st.recursive(
-    st.none() | st.booleans() | st.integers(-5, 5) | st.text(max_size=3) | st.sampled_from(["all", "a/b", "allow"]),
+    st.none()
+    | st.booleans()
+    | st.integers(-5, 5)
+    | st.sampled_from([2**53 - 1, 2**53])
+    | st.text(max_size=3)
+    | st.sampled_from(["all", "a/b", "allow"]),
     lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.text(max_size=2), inner, max_size=2),
     max_leaves=4,
 )
