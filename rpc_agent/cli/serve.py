@@ -5,11 +5,13 @@ import sys
 from collections.abc import Sequence
 from typing import Any, TextIO
 
-from rpc_agent.cli.option_values import CHOICES, tool_names
+from rpc_agent.cli.option_values import CHECKS, CHOICES, tool_names
 from rpc_agent.server.options import ServeOptions
 from rpc_agent.server.start import serve
 
 _USAGE_ERROR = 2
+_MOST_DIGITS = 18
+"""An exabyte; no machine reads a message of that size."""
 
 _HELP = """\
 usage: rpc-agent serve [options]
@@ -101,7 +103,7 @@ def parse(arguments: Sequence[str]) -> dict[str, Any]:
             values[name] = value
             continue
         if option not in _VALUES:
-            raise UsageError(f"unknown option {option!r}")
+            raise UsageError(_unknown(option))
         if not has_value and not rest:
             raise UsageError(f"{option} needs a value")
         name = _VALUES[option]
@@ -114,16 +116,27 @@ def _read(option: str, name: str, value: str) -> Any:
     choices = CHOICES.get(name)
     if choices is not None and value not in choices:
         raise UsageError(f"{option} is one of {', '.join(choices)}, not {value!r}")
-    if name == "tools":
-        try:
-            return tool_names(value)
-        except ValueError as error:
-            raise UsageError(str(error)) from None
     if name == "max_message_bytes":
-        if not value.isdigit() or int(value) == 0:
-            raise UsageError(f"{option} is a number of bytes above 0, not {value!r}")
-        return int(value)
-    return value
+        return _bytes(option, value)
+    try:
+        checked = CHECKS.get(option, str)(value)
+    except ValueError as error:
+        raise UsageError(f"{option}: {error}") from None
+    return tool_names(checked) if name == "tools" else checked
+
+
+def _bytes(option: str, value: str) -> int:
+    # isdecimal takes the digits of any script, as int does; a number of thousands of digits is none for int.
+    if value.isdecimal() and len(value) <= _MOST_DIGITS and (number := int(value)) > 0:
+        return number
+    raise UsageError(f"{option} is a number of bytes above 0, not {value!r}")
+
+
+def _unknown(option: str) -> str:
+    from difflib import get_close_matches  # noqa: PLC0415 - only a mistake needs it
+
+    close = get_close_matches(option, [*_VALUES, *_SWITCHES], n=1)
+    return f"there is no option {option}" + (f"; did you mean {close[0]}?" if close else "")
 
 
 def _log_file(file: str) -> TextIO:

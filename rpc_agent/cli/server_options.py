@@ -1,11 +1,12 @@
-"""The options of `serve` that other commands take too and hand on. Checks words; `serve` checks the rest."""
+"""The options of `serve` that other commands take too and hand on. Values are checked as `serve` checks them."""
 
 import argparse
 import os
 import sys
+from collections.abc import Callable
 
 from rpc_agent.cli.arguments import here
-from rpc_agent.cli.option_values import CHOICES, tool_names
+from rpc_agent.cli.option_values import CHECKS, CHOICES
 
 _WITH_VALUE = {
     "--model": ("PROVIDER/ID", "the model that answers"),
@@ -31,10 +32,10 @@ _FLAGS = {
 def add_server_options(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("the agent")
     for name, (metavar, text) in _WITH_VALUE.items():
-        kind = _tools if name == "--tools" else str
-        group.add_argument(name, metavar=metavar, help=text, type=kind, choices=CHOICES.get(_attribute(name)))
+        choices = CHOICES.get(_attribute(name))
+        group.add_argument(name, metavar=metavar, help=text, type=_checked(name), choices=choices)
     for name, (metavar, text) in _REPEATABLE.items():
-        group.add_argument(name, metavar=metavar, help=text, action="append", default=[])
+        group.add_argument(name, metavar=metavar, help=text, type=_checked(name), action="append", default=[])
     for name, text in _FLAGS.items():
         group.add_argument(name, action="store_true", help=text)
 
@@ -65,11 +66,14 @@ def server_environment() -> dict[str, str]:
     return {**os.environ, "PYTHONUTF8": "1"}
 
 
-def _tools(value: str) -> str:
-    try:
-        return ",".join(tool_names(value))
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(str(error).removeprefix("--tools: ")) from None
+def _checked(option: str) -> Callable[[str], str]:
+    def read(value: str) -> str:
+        try:
+            return CHECKS.get(option, str)(value)
+        except ValueError as error:
+            raise argparse.ArgumentTypeError(str(error)) from None
+
+    return read
 
 
 def _attribute(option: str) -> str:

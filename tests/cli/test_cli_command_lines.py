@@ -15,6 +15,7 @@ from rpc_agent.__main__ import main
 from rpc_agent.cli.advice import explain
 from rpc_agent.cli.arguments import program
 from rpc_agent.cli.doctor import examine
+from rpc_agent.cli.serve import parse
 
 SECONDS = 60
 COMMAND = [sys.executable, "-m", "rpc_agent"]
@@ -43,6 +44,10 @@ def wrong(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> str:
         (["run", "--permissions=root", "hi"], "argument --permissions: invalid choice: 'root'"),
         (["chat", "--log-level", "loud"], "rpc-agent chat: argument --log-level: invalid choice: 'loud'"),
         (["run", "--tools", "read,nope", "hi"], "--tools: there is no tool 'nope'; there are read, write, edit, bash"),
+        (["run", "--model", "gpt", "hi"], "argument --model: a model is named PROVIDER/ID, not 'gpt'"),
+        (["run", "--cwd", "not-there", "hi"], "argument --cwd: there is no folder 'not-there'"),
+        (["run", "--session", "not/there.jsonl", "hi"], "argument --session: there is no file 'not/there.jsonl'"),
+        (["chat", "--extension", "not-there.py"], "argument --extension: there is no file 'not-there.py'"),
     ],
 )
 def test_a_wrong_command_line_is_one_line(arguments: list[str], told: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -70,13 +75,35 @@ def test_only_an_unknown_method_is_a_matter_of_versions() -> None:
 
 
 @pytest.mark.parametrize(
-    ("option", "value", "advice"),
-    [("--model", "gpt", "Give it as --model provider/id"), ("--cwd", "not-there", "Give a folder that exists.")],
+    ("option", "told"),
+    [
+        ("--modle=x", "there is no option --modle; did you mean --model?"),
+        ("--xyzzy", "there is no option --xyzzy"),
+        ("--model=gpt", "--model: a model is named PROVIDER/ID, not 'gpt'"),
+        ("--cwd=not-there", "--cwd: there is no folder 'not-there'"),
+        ("--session=not-there.jsonl", "--session: there is no file 'not-there.jsonl'"),
+        ("--extension=not-there.py", "--extension: there is no file 'not-there.py'"),
+        ("--tools=nope", "--tools: there is no tool 'nope'"),
+        ("--max-message-bytes=\u00b2", "--max-message-bytes is a number of bytes above 0, not"),
+        (f"--max-message-bytes={'9' * 5000}", "--max-message-bytes is a number of bytes above 0, not"),
+    ],
 )
-def test_run_tells_how_to_correct_an_option(tmp_path: Path, option: str, value: str, advice: str) -> None:
-    done = run_in(tmp_path, "run", option, value, "hi")
-    assert done.returncode == 1
-    assert advice in done.stderr
+def test_serve_refuses_at_its_start_what_no_request_could_use(
+    option: str, told: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["serve", option]) == 2
+    said = capsys.readouterr().err
+    assert said.startswith(f"rpc-agent serve: {told}"), said
+    assert said.endswith("\nTry: rpc-agent serve --help\n")
+
+
+def test_a_session_is_named_by_its_file_or_by_the_beginning_of_its_id(tmp_path: Path) -> None:
+    file = tmp_path / "one.jsonl"
+    file.write_text("")
+    assert [parse(["--session", named]) for named in (str(file), "0197a")] == [
+        {"session": str(file)},
+        {"session": "0197a"},
+    ]
 
 
 def run_in(folder: Path, *arguments: str, stdout: int = subprocess.PIPE) -> "subprocess.CompletedProcess[str]":
@@ -113,11 +140,11 @@ def test_in_a_folder_that_was_deleted_one_sentence_is_told(tmp_path: Path, comma
 
 
 @not_on_windows
-def test_a_server_in_a_folder_that_was_deleted_serves_another_and_leaves_an_extension_out(tmp_path: Path) -> None:
+def test_a_server_in_a_folder_that_was_deleted_serves_another(tmp_path: Path) -> None:
     gone = tmp_path / "gone"
     gone.mkdir()
     script = 'cd "$1" && rmdir "$1" && shift && exec "$@"'
-    options = ["serve", "--cwd", str(tmp_path), "--extension", "relative.py"]
+    options = ["serve", "--cwd", str(tmp_path)]
     done = subprocess.run(
         ["sh", "-c", script, "sh", str(gone), *COMMAND, *options],
         input='{"jsonrpc": "2.0", "id": 1, "method": "get_state"}\n',
@@ -129,7 +156,6 @@ def test_a_server_in_a_folder_that_was_deleted_serves_another_and_leaves_an_exte
     )
     answer = json.loads(done.stdout.splitlines()[0])
     assert answer["result"]["cwd"] == str(tmp_path.resolve())
-    assert "the extension relative is left out: relative.py: No such file or directory" in done.stderr
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full here")

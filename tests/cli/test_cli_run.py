@@ -83,11 +83,11 @@ async def test_other_failures_are_explained_too() -> None:
     assert explain(CannotStart("could not start"))[0] == "could not start"
 
 
-async def test_options_of_serve_are_handed_on_and_nothing_else() -> None:
-    options = _parser().parse_args(["hi", "--json", "--model", "a/b", "--continue", "--cwd", "/w"])
+async def test_options_of_serve_are_handed_on_and_nothing_else(tmp_path: Path) -> None:
+    options = _parser().parse_args(["hi", "--json", "--model", "a/b", "--continue", "--cwd", str(tmp_path)])
     command = server_command(options)
     assert command[1:5] == ["-P", "-m", "rpc_agent", "serve"]
-    assert command[5:] == ["--model", "a/b", "--cwd", "/w", "--continue"]
+    assert command[5:] == ["--model", "a/b", "--cwd", str(tmp_path), "--continue"]
 
 
 def test_every_option_that_is_handed_on_is_one_that_serve_takes() -> None:

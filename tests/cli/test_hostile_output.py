@@ -89,7 +89,7 @@ COMMANDS: Mapping[str, tuple[list[str], str]] = {
     "as HTML": (["sessions", "export", str(HEADER["id"]), "--format", "html"], "first "),
     "run": (["run", "--permissions", "allow", "hi"], "says "),
     "a wrong word": (["run", "--model", f"no{EVIL}/m", "hi"], "did you mean p\ufffd"),
-    "an extension that is not there": (["run", "--extension", f"{EVIL_NAME}.py", "hi"], "is left out"),
+    "an extension that is not there": (["run", "--extension", f"{EVIL_NAME}.py", "hi"], "there is no file"),
 }
 
 

@@ -20,8 +20,11 @@ print([(api.name, sorted(api.handlers)) for api in loaded.extensions], [fault.ex
 """
 
 
-def test_the_option_may_be_given_more_than_once() -> None:
-    assert parse(["--extension", "b.py", "--extension=a.py"]) == {"extensions": ("b.py", "a.py")}
+def test_the_option_may_be_given_more_than_once(tmp_path: Path) -> None:
+    first, second = tmp_path / "b.py", tmp_path / "a.py"
+    for file in (first, second):
+        file.write_text("")
+    assert parse(["--extension", str(first), f"--extension={second}"]) == {"extensions": (str(first), str(second))}
     with pytest.raises(UsageError):
         parse(["--extension"])
 
