@@ -11,21 +11,20 @@ from rpc_agent_client.types import PromptResult
 from rpc_agent import __version__
 from rpc_agent.cli.advice import explain, next_step
 from rpc_agent.cli.arguments import Parser
+from rpc_agent.cli.piped_text import TooMuchText, read_piped
 from rpc_agent.cli.server_options import add_server_options, server_command, server_environment
 from rpc_agent.cli.terminal import Terminal, standard_error, standard_output
 from rpc_agent.cli.words import tool_call, tool_outcome
 
 _FROM_STDIN = "-"
+_PIPE_SECONDS = 3.0
+"""For the first byte behind a text: long enough for whatever feeds a pipe to start, short enough to be waited for."""
 
 
 def main(arguments: Sequence[str]) -> int:
     parser = _parser()
     options = parser.parse_args(arguments)
-    if options.text is None and (sys.stdin is None or sys.stdin.isatty()):
-        parser.error('what to ask is missing, as in: rpc-agent run "What files are here?"')
-    text = _piped() if options.text in (None, _FROM_STDIN) else options.text
-    if not text.strip():
-        parser.error("the prompt is empty; give a text, or pipe one in")
+    text = _asked(parser, options.text)
     try:
         return asyncio.run(_run(options, text))
     except KeyboardInterrupt:
@@ -33,18 +32,40 @@ def main(arguments: Sequence[str]) -> int:
         raise
 
 
-def _piped() -> str:
-    # None: whoever started us closed it.
-    return "" if sys.stdin is None else sys.stdin.read()
+def _asked(parser: Parser, given: str | None) -> str:
+    """The text that was given, the one that was piped in, or the one with the other behind it."""
+    # No stdin: whoever started us closed it.
+    is_piped = sys.stdin is not None and not sys.stdin.isatty()
+    if given is None and not is_piped:
+        parser.error('what to ask is missing, as in: rpc-agent run "What files are here?"')
+    if given in (None, _FROM_STDIN):
+        text = _piped(parser, None) if sys.stdin is not None else ""
+    else:
+        piped = _piped(parser, _PIPE_SECONDS) if is_piped else ""
+        text = f"{given}\n\n{piped}" if piped.strip() else str(given)
+    if not text.strip():
+        parser.error("the prompt is empty; give a text, or pipe one in")
+    return text
 
 
-def _parser() -> argparse.ArgumentParser:
+def _piped(parser: Parser, first_within: float | None) -> str:
+    try:
+        piped = read_piped(sys.stdin.fileno(), first_within=first_within)
+    except TooMuchText as error:
+        parser.error(str(error))
+    if piped is None:
+        told = f"nothing came through the pipe within {first_within:g} s, so the text alone is asked"
+        standard_error().line(f"rpc-agent run: {told}; with < /dev/null nobody waits", "dim")
+    return piped or ""
+
+
+def _parser() -> Parser:
     parser = Parser(
         prog="rpc-agent run",
         many_words='only one text is asked; put it in quotes: rpc-agent run "What files are here?"',
         description="Ask one thing. The answer goes to stdout, what the agent does to stderr. Exit code 1 on an error.",
     )
-    parser.add_argument("text", nargs="?", help="what to ask; - reads it from stdin, and so does no text in a pipe")
+    parser.add_argument("text", nargs="?", help="what to ask; piped text comes behind it, or alone")
     parser.add_argument("--json", action="store_true", help="print the raw messages of both directions instead")
     add_server_options(parser)
     return parser
