@@ -1,14 +1,13 @@
-"""On a disk that takes its time: what is announced as done is on it, and the event loop waits for nobody."""
+"""On a disk that takes its time: what is announced as done is on it."""
 
-import threading
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 
 import anyio
 import pytest
 
 from rpc_agent.agent.abort import Abort
-from rpc_agent.runtime.client_port import LentTool
+from rpc_agent.runtime.client_port import NoClient
 from rpc_agent.runtime.compactor import CompactionOptions
 from rpc_agent.runtime.events import SessionEvent
 from rpc_agent.runtime.extension_shelf import ExtensionShelf
@@ -26,36 +25,34 @@ pytestmark = pytest.mark.anyio
 
 
 class SlowDisk(SessionStore):
-    """A store whose disk is done when the test says so."""
+    """A store whose disk is done when the test says so. `on_disk` are the types of the custom entries it has."""
 
     asked: anyio.Event
     done: anyio.Event
+    on_disk: Sequence[str] = ()
 
     async def sync(self) -> None:
+        written = [entry.raw["customType"] for entry in self.branch() if entry.raw["type"] == "custom"]
         self.asked.set()
         await self.done.wait()
         await super().sync()
+        self.on_disk = written
 
     def be_slow(self) -> None:
         self.asked, self.done = anyio.Event(), anyio.Event()
 
 
-class NoClient:
-    """A client that can do nothing beside listening."""
-
-    answers_permissions = reads_files = writes_files = False
-    hooks: frozenset[str] = frozenset()
-    tools: tuple[LentTool, ...] = ()
-
-
 class Names:
-    """Hears the names of events."""
+    """Hears the names of events, and notes of each the custom entries that the disk had by then."""
 
-    def __init__(self) -> None:
+    def __init__(self, store: SlowDisk) -> None:
+        self._store = store
         self.heard: list[str] = []
+        self.on_disk: dict[str, Sequence[str]] = {}
 
     def hear(self, event: SessionEvent, run_id: str | None) -> None:
         self.heard.append(type(event).__name__)
+        self.on_disk[type(event).__name__] = self._store.on_disk
 
     async def drained(self) -> None:
         pass
@@ -75,7 +72,7 @@ def a_session(
     store = SlowDisk.create(home.sessions, cwd=str(home.project), identity=services.identity)
     assert isinstance(store, SlowDisk)
     store.be_slow()
-    session, names = SessionRegistry(services).adopt(store, home.project), Names()
+    session, names = SessionRegistry(services).adopt(store, home.project), Names(store)
     session.parts.broadcast.listen(names)
     return session, store, names
 
@@ -90,7 +87,7 @@ async def test_the_end_of_a_turn_and_of_a_compaction_wait_for_the_disk(tmp_path:
             accepted.begin()
             await store.asked.wait()
             # Recorded and announced, but the turn is not over while the disk works; everything else goes on.
-            assert (names.heard[-1] != "TurnEnd", "TurnEnd" in names.heard) == (True, False)
+            assert "TurnEnd" not in names.heard
             assert session.state().is_streaming
             store.done.set()
             await session.idle()
@@ -104,6 +101,32 @@ async def test_the_end_of_a_turn_and_of_a_compaction_wait_for_the_disk(tmp_path:
             store.done.set()
             await session.idle()
             assert names.heard.count("CompactionEnd") == 1
+            await session.close()
+
+
+NOTES = """
+@api.on("turn_end")
+def note_the_turn(event):
+    return {"entries": [{"type": "custom", "customType": "turn"}]}
+
+@api.on("agent_before_settle")
+def note_the_end(event):
+    return {"entries": [{"type": "custom", "customType": "end"}]}
+"""
+
+
+async def test_what_extensions_add_at_the_end_of_a_turn_is_on_the_disk_before_the_turn_is_over(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    home.script({"text": "An answer."})
+    extension(home.config / "extensions", NOTES)
+    async with anyio.create_task_group() as tasks:
+        session, store, names = a_session(home, tasks.start_soon)
+        with anyio.fail_after(PATIENCE):
+            store.done.set()
+            session.prompt("a question", behavior=None, limits=RunLimits()).begin()
+            await session.idle()
+            assert names.on_disk["TurnEnd"] == ["turn"]
+            assert names.on_disk["AgentSettled"] == ["turn", "end"]
             await session.close()
 
 
@@ -169,20 +192,3 @@ async def test_a_move_and_a_close_are_over_when_the_disk_has_them(tmp_path: Path
 async def _then(work: Callable[[], Awaitable[object]], is_over: anyio.Event) -> None:
     await work()
     is_over.set()
-
-
-async def test_a_sync_lets_the_event_loop_go_on(tmp_path: Path) -> None:
-    threads: list[threading.Thread] = []
-
-    class Watched:
-        def sync(self) -> None:
-            threads.append(threading.current_thread())
-
-        def close(self) -> None:
-            pass
-
-    store = SessionStore.create(tmp_path, cwd="/", identity=SystemIdentity())
-    store._file = Watched()  # type: ignore[assignment]
-    await store.sync()
-    assert threads != [threading.main_thread()]
-    assert len(threads) == 1

@@ -4,8 +4,6 @@ import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from types import FrameType
-from typing import Any
 
 import pytest
 
@@ -13,43 +11,34 @@ from rpc_agent.errors import SessionLocked, StorageFailed
 from rpc_agent.storage.session_file import SessionFile, lock_path, lock_session, replace_file
 from rpc_agent.storage.session_store import SessionStore
 from tests.support.sessions import HEADER, CountingIdentity, line, raw_entry, session_bytes, user, write_session
+from tests.support.system_calls import system_calls
 
 SYNC = "fdatasync" if sys.platform == "linux" else "fsync"
 
 
-def system_calls(work: Callable[[], object], *names: str) -> list[str]:
-    """Which of these functions of `os` the work calls, in order: as the interpreter reports them, nothing replaced."""
-    heard: list[str] = []
-    system = sys.modules[os.name]
-
-    def hear(frame: FrameType, event: str, called: Any) -> None:
-        if event == "c_call" and getattr(called, "__self__", None) is system and called.__name__ in names:
-            heard.append(called.__name__)
-
-    sys.setprofile(hear)
-    try:
+def calls_of(work: Callable[[], object], *names: str) -> list[str]:
+    """Which of these functions of `os` the work calls, in order."""
+    with system_calls(*names) as calls:
         work()
-    finally:
-        sys.setprofile(None)
-    return heard
+    return [call.name for call in calls]
 
 
 def test_an_append_is_one_write_and_nothing_else(tmp_path: Path) -> None:
     file = SessionFile.open(write_session(tmp_path / "s.jsonl"))
     lines = line(raw_entry("a", None)) + line(raw_entry("b", "a"))
-    assert system_calls(lambda: file.append(lines), "write", "pwrite", "writev", "ftruncate") == ["write"]
+    assert calls_of(lambda: file.append(lines), "write", "pwrite", "writev", "ftruncate") == ["write"]
     file.close()
 
 
 @pytest.mark.skipif(os.name != "posix", reason="Windows keeps names by itself")
 def test_a_new_file_is_on_the_disk_with_its_name_and_later_only_its_bytes_are_waited_for(tmp_path: Path) -> None:
     file = SessionFile.create(tmp_path / "s.jsonl", session_bytes())
-    assert system_calls(file.sync, "fdatasync", "fsync") == [SYNC, "fsync"]
+    assert calls_of(file.sync, "fdatasync", "fsync") == [SYNC, "fsync"]
     file.append(line(raw_entry("a", None)))
-    assert system_calls(file.sync, "fdatasync", "fsync") == [SYNC]
+    assert calls_of(file.sync, "fdatasync", "fsync") == [SYNC]
     file.close()
     file = SessionFile.open(tmp_path / "s.jsonl")
-    assert system_calls(file.sync, "fdatasync", "fsync") == [SYNC]
+    assert calls_of(file.sync, "fdatasync", "fsync") == [SYNC]
     file.close()
 
 
@@ -58,9 +47,9 @@ def test_a_migrated_file_is_whole_on_the_disk_before_it_takes_the_place_of_the_o
     path = write_session(tmp_path / "s.jsonl", raw_entry("a", None), header={**HEADER, "version": 2})
     calls = ("fdatasync", "fsync", "replace", "rename", "link")
     work = lambda: SessionStore.open(path, identity=CountingIdentity()).close()  # noqa: E731
-    assert system_calls(work, *calls) == ["fsync", "replace", "fsync"]
+    assert calls_of(work, *calls) == ["fsync", "replace", "fsync"]
     path.write_bytes(path.read_bytes().replace(b'"version":3', b'"version":2') + b"{torn\n")
-    assert system_calls(work, *calls) == ["link", "fsync", "fsync", "replace", "fsync"]
+    assert calls_of(work, *calls) == ["link", "fsync", "fsync", "replace", "fsync"]
 
 
 def test_a_line_behind_an_end_without_newline_begins_on_its_own(tmp_path: Path) -> None:

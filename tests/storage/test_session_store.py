@@ -2,6 +2,7 @@
 
 import os
 import stat
+import threading
 from pathlib import Path
 
 import pytest
@@ -25,6 +26,7 @@ from tests.support.sessions import (
     user,
     write_session,
 )
+from tests.support.system_calls import system_calls
 
 
 def create(tmp_path: Path) -> SessionStore:
@@ -289,12 +291,17 @@ def test_a_folder_that_cannot_be_made_leaves_the_session_in_memory(tmp_path: Pat
 
 
 @pytest.mark.anyio
-async def test_sync_waits_for_the_disk_and_is_harmless_without_a_file(tmp_path: Path) -> None:
+async def test_sync_waits_for_the_disk_in_another_thread_and_is_harmless_without_a_file(tmp_path: Path) -> None:
     store = create(tmp_path)
-    await store.sync()
-    store.append("message", {"message": user("one")})
-    await store.sync()
+    with system_calls("fsync", "fdatasync") as calls:
+        await store.sync()
+        assert calls == []
+        store.append("message", {"message": user("one")})
+        await store.sync()
     store.close()
+    # Of the new file's bytes and of its name; the event loop goes on meanwhile.
+    assert len(calls) == (2 if os.name == "posix" else 1)
+    assert threading.current_thread() not in {call.thread for call in calls}
 
 
 def test_what_another_program_adds_to_a_damaged_file_hangs_where_it_hangs_when_opened_anew(tmp_path: Path) -> None:
