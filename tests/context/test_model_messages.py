@@ -163,6 +163,8 @@ TEXT = st.sampled_from(["", " ", "hello", "\ud83d…", "🚀", "ü"])
 IDS = st.sampled_from(["1", "2", "3", ""])
 STEPS = st.one_of(
     TEXT.map(said),
+    TEXT.map(lambda text: {"type": "message", "message": {"role": "user", "content": text, "timestamp": 1}}),
+    TEXT.map(lambda text: {"type": "custom_message", "customType": "x", "content": text, "display": True}),
     st.builds(
         lambda text, ids, stop, model, thought: answer(
             text,
@@ -201,6 +203,7 @@ def test_whatever_happened_before_the_invariant_holds(raws):
     json.dumps(list(messages), ensure_ascii=False).encode("utf-8")
     for message in messages:
         assert _has_only_full_blocks(message), message
+        assert message.get("stopReason") not in ("error", "aborted")
     _assert_each_call_has_its_result(messages)
 
 
