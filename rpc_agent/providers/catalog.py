@@ -248,4 +248,4 @@ def _with_variables(provider: Provider, environment: Mapping[str, str]) -> Provi
 
 def _pace(environment: Mapping[str, str]) -> float:
     value = environment.get(OFFLINE_PACE_VARIABLE, "")
-    return float(value) if value.isdigit() else 0.0
+    return float(value) if value.isdecimal() else 0.0

@@ -126,7 +126,7 @@ def _is_quota(e: _Evidence) -> bool:
 
 
 def _asks_more_than_a_minute_gives(said: str) -> bool:
-    limit, asked = re.search(r"limit:? (\d+)", said), re.search(r"requested:? (\d+)", said)
+    limit, asked = re.search(r"limit:? (\d{1,18})", said), re.search(r"requested:? (\d{1,18})", said)
     return bool(limit and asked and int(asked[1]) > int(limit[1]))
 
 

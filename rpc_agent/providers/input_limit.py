@@ -6,6 +6,8 @@ _NUMBER = re.compile(r"(?<![\w.])\d{1,3}(?:,\d{3})+(?![\w])|(?<![\w.])\d{3,9}(?!
 _LEAST_LIMIT = 256
 """No model anybody uses reads fewer tokens; smaller numbers are ids, counts of things, HTTP statuses."""
 
+_MOST_DIGITS = 18
+
 _SUM = re.compile(r"\d\s*\+\s*\d[\d,]*\s*(?:>=?|exceeds)\s*(\d[\d,]{2,})")
 """Input and output asked for, added up against the window."""
 
@@ -79,4 +81,6 @@ def _sizes(text: str) -> list[int]:
 
 
 def _value(digits: str) -> int:
-    return int(digits.replace(",", "").strip() or "0")
+    """0 for what is too long to be a count of anything; Python reads no number of thousands of digits."""
+    plain = digits.replace(",", "").strip()
+    return int(plain) if 0 < len(plain) <= _MOST_DIGITS else 0

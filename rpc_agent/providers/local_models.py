@@ -11,7 +11,7 @@ from rpc_agent.providers.listing import read_listing
 LocalKind = Literal["ollama", "llamacpp", "lmstudio", "vllm"]
 """Also the name of the provider that its models belong to."""
 
-_NUM_CTX = re.compile(r"^\s*num_ctx\s+(\d+)\s*$", re.M)
+_NUM_CTX = re.compile(r"^\s*num_ctx\s+(\d{1,15})\s*$", re.M)
 _OLLAMA = {"reasoningEffortMap": {"off": "none", "minimal": None}}
 _NO_EFFORT = {"supportsReasoningEffort": False}
 

@@ -2,13 +2,22 @@
 
 import re
 from collections.abc import Mapping
-from datetime import datetime
 from email.utils import parsedate_to_datetime
 
-_IN_TEXT = re.compile(
-    r"(?:try again|retry|reset)\w*\s+(?:in|after)\s+(\d+(?:\.\d+)?)\s*(ms|s|m)?(?:econds?|inutes?)?\b", re.I
+_SECONDS = {
+    **dict.fromkeys(("ms", "millisecond"), 0.001),
+    **dict.fromkeys(("s", "sec", "second"), 1.0),
+    **dict.fromkeys(("m", "min", "minute"), 60.0),
+    **dict.fromkeys(("h", "hour"), 3600.0),
+    **dict.fromkeys(("d", "day"), 86_400.0),
+}
+_IN_TEXT = re.compile(r"(?:try again|retry|reset)\w*\s+(?:in|after)(?=\s+\d)", re.I)
+_PART = re.compile(
+    rf"\s*(?:,\s*|and\s+)?(\d{{1,9}}(?:\.\d{{1,9}})?)\s*"
+    rf"(?:({'|'.join(sorted(_SECONDS, key=len, reverse=True))})s?)?(?![A-Za-z])",
+    re.I,
 )
-_UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0}
+"""A number and its unit: "20s", "6m0s" and "2 hours and 5 minutes" are made of such."""
 
 
 def retry_after(headers: Mapping[str, str], text: str = "") -> float | None:
@@ -31,17 +40,21 @@ def _number(value: str | None) -> float | None:
 
 
 def _until(date: str, now: str | None) -> float | None:
-    until, since = _date(date), _date(now)
-    return max(0.0, until.timestamp() - since.timestamp()) if until and since else None
-
-
-def _date(value: str | None) -> datetime | None:
     try:
-        return parsedate_to_datetime(value) if value else None
-    except ValueError:
+        until, since = (parsedate_to_datetime(value) for value in (date, now or ""))
+        return max(0.0, until.timestamp() - since.timestamp())
+    except (ValueError, OverflowError):
         return None
 
 
 def _from_text(text: str) -> float | None:
-    found = _IN_TEXT.search(text)
-    return float(found[1]) * _UNITS[(found[2] or "s").lower()] if found else None
+    """Without a unit the number is seconds, and nothing behind it belongs to it."""
+    asked = _IN_TEXT.search(text)
+    part = _PART.match(text, asked.end()) if asked else None
+    if part is None or not part[2]:
+        return float(part[1]) if part else None
+    seconds = 0.0
+    while part is not None and part[2]:
+        seconds += float(part[1]) * _SECONDS[part[2].lower()]
+        part = _PART.match(text, part.end())
+    return seconds

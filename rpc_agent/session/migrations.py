@@ -9,6 +9,9 @@ from collections.abc import Callable
 from rpc_agent.conversation.json_values import JsonObject
 from rpc_agent.session.entries import SESSION_VERSION
 
+_MOST_DIGITS = 18
+"""Python reads no number of thousands of digits, and such a one says nothing."""
+
 
 def version_of(header: JsonObject) -> int:
     """The format version a header states; a header of the first version stated none.
@@ -21,7 +24,7 @@ def version_of(header: JsonObject) -> int:
             return 1
         case int() | float() as version:
             return max(1, math.ceil(version))
-        case str() as text if text.isdecimal():
+        case str() as text if text.isdecimal() and len(text) <= _MOST_DIGITS:
             return max(1, int(text))
         case _:
             return SESSION_VERSION

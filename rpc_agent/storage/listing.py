@@ -5,10 +5,11 @@ first look at thousands of files takes seconds: an event loop asks through `in_t
 """
 
 import os
+import re
 import stat
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -26,6 +27,12 @@ DEFAULT_PAGE = 100
 _FIRST_MESSAGE_CHARACTERS = 200
 _SCAN_LIMIT = 8 * 1024 * 1024
 # Names and counts of larger files are read from their first part only; a list must not read gigabytes.
+_NANOSECONDS = re.compile(r"-?[0-9]{1,30}")
+"""A file's time of writing; before 1970 it is negative."""
+_EPOCH = datetime.fromtimestamp(0, UTC)
+_CALENDAR = (-62_135_596_800, 253_402_300_799)
+"""Seconds from the epoch to the years 1 and 9999. File systems hold other times too, which no calendar has: one such
+file must not take the list away."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,7 +202,7 @@ def _read_summary(path: Path, status: os.stat_result) -> SessionSummary | None:
             content.take_record(raw)
         while file.tell() < _SCAN_LIMIT and (line := file.readline(_SCAN_LIMIT)):
             content.take(line)
-    modified = datetime.fromtimestamp(status.st_mtime, UTC)
+    modified = _EPOCH + timedelta(seconds=min(max(status.st_mtime, _CALENDAR[0]), _CALENDAR[1]))
     return SessionSummary(
         id=as_text(header.get("id")),
         path=path,
@@ -255,6 +262,6 @@ def _parse_cursor(cursor: str | None) -> tuple[int, str] | None:
     if cursor is None:
         return None
     time, colon, path = cursor.partition(":")
-    if not colon or not time.isdigit():
+    if not colon or not _NANOSECONDS.fullmatch(time):
         raise InvalidValue("cursor", "this is no cursor of list_sessions; begin again without one")
     return int(time), path

@@ -139,6 +139,18 @@ def test_only_cerebras_says_overflow_without_a_word() -> None:
     assert classify(provider="openai", status=400, body="").kind == "other"
 
 
+@pytest.mark.parametrize(
+    ("status", "body", "kind"),
+    [
+        (429, "rate limit: {} requested: {}", "rate"),
+        (400, "the prompt of {} tokens exceeds the maximum context length of {} tokens", "overflow"),
+    ],
+)
+def test_numbers_of_thousands_of_digits_are_no_sizes(status: int, body: str, kind: FailureKind) -> None:
+    failure = classify(status=status, body=body.format("9" * 5000, "9" * 5001))
+    assert (failure.kind, failure.limit) == (kind, None)
+
+
 def test_more_input_than_the_window_was_cut_without_a_word() -> None:
     assert classify(usage={"input": 150, "cacheRead": 60}, window=200).kind == "overflow"
     assert classify(usage={"input": 150, "cacheRead": 50}, window=200).kind == "other"

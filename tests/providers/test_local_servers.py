@@ -21,7 +21,11 @@ _SHOWN = {
         "model_info": {"general.architecture": "llama", "llama.context_length": 131_072},
         "capabilities": ["completion", "tools", "vision", "thinking"],
     },
-    "plain": {"model_info": {"qwen3.context_length": 40_960}, "capabilities": ["completion"]},
+    "plain": {
+        "parameters": f"num_ctx {'9' * 5000}",
+        "model_info": {"qwen3.context_length": 40_960},
+        "capabilities": ["completion"],
+    },
     "embedder": {"model_info": {"bert.context_length": 512}, "capabilities": ["embedding"]},
 }
 OLLAMA = {

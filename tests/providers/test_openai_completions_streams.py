@@ -332,7 +332,7 @@ async def test_a_fresh_connection_that_is_closed_unanswered_is_not_tried_again()
 
 async def test_calls_without_ids_get_different_ones_and_pieces_without_index_go_on_with_the_last() -> None:
     body = sse(
-        chunk({"tool_calls": [{"function": {"name": "ls", "arguments": '{"path":'}}]}),
+        chunk({"tool_calls": [{"index": "9" * 5000, "function": {"name": "ls", "arguments": '{"path":'}}]}),
         chunk({"tool_calls": [{"function": {"arguments": '"a"}'}}]}),
         chunk({"tool_calls": [{"function": {"name": "ls", "arguments": {"path": "b"}}}]}),
         chunk({}, "stop"),

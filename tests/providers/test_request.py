@@ -128,6 +128,11 @@ def test_a_message_that_is_sent_again_is_not_encoded_again_and_one_that_left_is_
         ({}, "try again in 250ms", 0.25),
         ({}, "Your quota will reset after 39s", 39.0),
         ({}, "please wait", None),
+        ({}, "Try again in 20", 20.0),
+        ({}, "Please try again in 6m0.5s. Limit 30", 360.5),
+        ({}, "try again in 2 hours", 7200.0),
+        ({}, "Retry after 1 day, 2 hours and 5 minutes", 93_900.0),
+        ({"retry-after": "Mon, 1 Jan 9999999999 00:00:00 GMT", "date": "Wed, 21 Oct 2026 07:28:00 GMT"}, "", None),
     ],
 )
 def test_the_wait_that_a_service_asks_for(headers: dict[str, str], text: str, seconds: float | None) -> None:

@@ -2,6 +2,7 @@
 
 import os
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -54,8 +55,29 @@ def test_lists_are_paged_and_searched_by_name_message_and_directory(directory: S
     assert found == [["22-id"], ["00-id"], ["11-id"], []]
     # "/a/b" and "/a-b" share a folder.
     assert [s.id for s in directory.list(cwd="/a/b").sessions] == ["00-id"]
-    with pytest.raises(InvalidValue):
-        directory.list(cursor="nonsense")
+    for nonsense in ("nonsense", "²:x", f"{'9' * 5000}:x"):
+        with pytest.raises(InvalidValue):
+            directory.list(cursor=nonsense)
+
+
+def test_files_of_before_1970_are_paged_like_any_other(directory: SessionDirectory) -> None:
+    for place, summary in enumerate(directory.list().sessions):
+        os.utime(summary.path, (-place, -place))
+    first = directory.list(limit=2)
+    assert [s.id for s in directory.list(limit=2, cursor=first.next_cursor).sessions] == ["00-id"]
+
+
+@pytest.mark.skipif(not Path("/dev/shm").is_dir(), reason="needs a file system that holds such times")
+def test_a_file_with_a_time_that_no_calendar_has_hides_no_other() -> None:
+    with tempfile.TemporaryDirectory(dir="/dev/shm") as root:
+        for name, time in (("late", 300_000_000_000), ("early", -100_000_000_000), ("now", 0)):
+            path = add_session(Path(root), f"{name}-id", "/a", "words", seconds=1)
+            os.utime(path, (time, time))
+        assert [s.modified_at for s in SessionDirectory(Path(root)).list().sessions] == [
+            "9999-12-31T23:59:59.000Z",
+            "1970-01-01T00:00:00.000Z",
+            "0001-01-01T00:00:00.000Z",
+        ]
 
 
 def test_a_changed_file_is_read_again_and_an_unchanged_one_is_not(directory: SessionDirectory) -> None:

@@ -1,5 +1,6 @@
 """Which call a piece belongs to: by id, then by index, then by order. Pure."""
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -139,7 +140,7 @@ def _read_piece(raw: Mapping[str, Any]) -> _Piece:
     # Few put name and arguments beside the id.
     function = as_object(raw.get("function")) or raw
     index = raw.get("index")
-    if isinstance(index, str) and index.isdecimal():
+    if isinstance(index, str) and re.fullmatch(r"\d{1,9}", index):
         index = int(index)
     return _Piece(
         id=_id(raw.get("id")),
