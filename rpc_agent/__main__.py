@@ -52,6 +52,11 @@ def _run(command: str, arguments: list[str]) -> int:
     run = import_module(f"rpc_agent.cli.{command}").main
     if command == "serve":
         return int(run(arguments))
+    if sys.stderr is None:
+        # `2>&-`: nobody wants to hear of it, which is no reason to fail.
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - written to until the end
+    if sys.stdout is None:
+        return _closed()
     try:
         return int(run(arguments))
     except KeyboardInterrupt:
@@ -94,7 +99,16 @@ def _help() -> str:
     )
 
 
+def _closed() -> int:
+    """Whoever started us closed stdout: there is nowhere for an answer to go."""
+    if sys.stderr is not None:
+        sys.stderr.write("rpc-agent: the output is closed, so nothing was done\n")
+    return 1
+
+
 def _say(text: str) -> int:
+    if sys.stdout is None:
+        return _closed()
     sys.stdout.write(text)
     return 0
 

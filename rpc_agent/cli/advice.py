@@ -8,8 +8,11 @@ _NEXT = {
     "modelNotFound": "Name it as provider/id; rpc-agent models tells which there are.",
     "providerFailed": "Try again; if it goes on, check the key, the address and the network with: rpc-agent doctor",
     "contextOverflow": "Make the context smaller (/compact in chat), or choose a model with a larger window.",
-    "sessionNotFound": "Leave out --session to begin a new one, or give the path of its file.",
-    "sessionLocked": "Close the other program that has this session open, or begin a new session.",
+    "sessionNotFound": "Leave out --session to begin a new one; rpc-agent sessions list --all tells which there are.",
+    "sessionLocked": (
+        "Close it there, or go on in a copy: rpc-agent sessions export ID --format jsonl -o copy.jsonl, "
+        "then give --session copy.jsonl"
+    ),
     "sessionBusy": "Wait for the run to end, or abort it.",
     "sessionUnreadable": "Look at the file named above; no session was changed.",
     "storageFailed": "Make room or correct the permissions of the path named above; what was written before is safe.",
@@ -40,7 +43,9 @@ def explain(error: ClientError) -> list[str]:
     """What happened and why, and what to do next, as lines for a person."""
     match error:
         case RpcError():
-            lines = [error.message, next_step(error.reason, error.message)]
+            # Behind the fact stands what a program can call; a person has other ways.
+            said = f"{error.message.partition('. ')[0]}." if error.reason == "sessionLocked" else error.message
+            lines = [said, next_step(error.reason, error.message)]
         case ServerExited():
             # Its stderr was passed on while it ran, so it is not told again here.
             lines = [f"The server ended before it answered (exit code {error.code}).", "Its log above tells why."]

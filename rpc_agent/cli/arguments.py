@@ -3,7 +3,7 @@
 import argparse
 import shutil
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, NoReturn
@@ -46,6 +46,11 @@ def here() -> Path:
         raise SystemExit(
             "rpc-agent: the folder you are in no longer exists; cd somewhere, or give --cwd to a command that has it."
         ) from None
+
+
+def with_config_dir(environment: Mapping[str, str], folder: str | None) -> dict[str, str]:
+    """The environment in which the configuration is where --config-dir says, if it was given."""
+    return {**environment, **({"RPC_AGENT_CONFIG_DIR": folder} if folder else {})}
 
 
 def program() -> str:

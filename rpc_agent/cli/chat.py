@@ -1,8 +1,10 @@
 """`rpc-agent chat`: a plain conversation in a terminal, or through a pipe. Shows and asks; decides nothing."""
 
 import argparse
+import io
 import sys
 from collections.abc import Sequence
+from typing import TextIO
 
 from rpc_agent_client import ClientError, RpcError, SyncClient
 
@@ -24,7 +26,7 @@ def main(arguments: Sequence[str]) -> int:
     options = _parser().parse_args(arguments)
     out, inbox = standard_output(), Inbox()
     with Interrupts() as ctrl_c:
-        talk = Conversation(out, LineInput(sys.stdin, out, ctrl_c), inbox, ctrl_c)
+        talk = Conversation(out, LineInput(_typed(), out, ctrl_c), inbox, ctrl_c)
         try:
             with SyncClient.spawn(server_command(options), env=server_environment(), on_stderr=inbox.put) as client:
                 return Chat(talk, ctrl_c).begin(client)
@@ -35,6 +37,13 @@ def main(arguments: Sequence[str]) -> int:
             talk.show_log()
             talk.tell_error(error)
             return 1
+
+
+def _typed() -> TextIO:
+    """stdin, whose bytes need not be text; one that is closed has nothing to say."""
+    if isinstance(sys.stdin, io.TextIOWrapper):
+        sys.stdin.reconfigure(errors="replace")
+    return sys.stdin or io.StringIO()
 
 
 def _parser() -> argparse.ArgumentParser:

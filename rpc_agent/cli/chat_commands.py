@@ -8,9 +8,10 @@ from rpc_agent_client import RpcError
 from rpc_agent.cli.chat_sessions import name_session, new_session, sessions
 from rpc_agent.cli.chat_tree_commands import fork, label, tree
 from rpc_agent.cli.conversation import Conversation
+from rpc_agent.cli.option_values import CHOICES
 from rpc_agent.cli.words import tokens
 
-PERMISSION_MODES = ("read-only", "ask", "workspace", "allow")
+_PERMISSION_MODES = CHOICES["permissions"]
 _HELP_COLUMN = 28
 
 
@@ -61,9 +62,9 @@ def model(talk: Conversation, which: str) -> None:
 
 
 def permissions(talk: Conversation, mode: str) -> None:
-    if mode not in PERMISSION_MODES:
+    if mode not in _PERMISSION_MODES:
         now = talk.client.get_state()["permissions"]
-        talk.out.line(f"Permissions are {now}. Choose with /permissions {'|'.join(PERMISSION_MODES)}.", "dim")
+        talk.out.line(f"Permissions are {now}. Choose with /permissions {'|'.join(_PERMISSION_MODES)}.", "dim")
         return
     talk.client.request("set_permissions", {"mode": mode})
     talk.out.line(f"Permissions are {mode} for this session.", "dim")
@@ -87,7 +88,7 @@ def complete(before: str, word: str, talk: Conversation) -> Sequence[str]:
         case ["/model"]:
             return [ref for ref in _model_refs(talk) if ref.startswith(word)]
         case ["/permissions"]:
-            return [mode for mode in PERMISSION_MODES if mode.startswith(word)]
+            return [mode for mode in _PERMISSION_MODES if mode.startswith(word)]
     return []
 
 

@@ -4,6 +4,7 @@ from rpc_agent_client import RpcError
 from rpc_agent_client.types import State
 
 from rpc_agent.cli.conversation import Conversation
+from rpc_agent.cli.local_time import local_time
 from rpc_agent.cli.words import counted
 
 _LISTED = 20
@@ -22,8 +23,7 @@ def sessions(talk: Conversation, which: str) -> None:
     for number, each in enumerate(found, 1):
         is_current = each["id"] == talk.session_id
         what = " ".join(str(each.get("name") or each.get("firstMessage") or "").split())
-        when = str(each["modifiedAt"])[:16].replace("T", " ")
-        line = f"{number:4} {'>' if is_current else ' '} {when} {what}"
+        line = f"{number:4} {'>' if is_current else ' '} {local_time(each['modifiedAt'])} {what}"
         talk.out.line(talk.out.clipped(line), "bold" if is_current else "plain")
     talk.out.line("/sessions N opens one." if found else "There are none.", "dim")
 

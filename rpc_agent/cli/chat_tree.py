@@ -98,8 +98,8 @@ def _line(node: TreeNode, lead: str, is_leaf: bool, branch: set[str]) -> TreeLin
     who = _SPEAKERS.get(node.get("role") or node["type"], node.get("role") or node["type"])
     label = f" [{node['label']}]" if node.get("label") else ""
     preview = " ".join(node["preview"].split())
-    text = f"{marker} {lead}{who}{label}: {preview}".rstrip(": ")
-    return TreeLine(own, text, is_leaf, is_user=node.get("role") == "user")
+    said = f": {preview}" if preview else ""
+    return TreeLine(own, f"{marker} {lead}{who}{label}{said}", is_leaf, is_user=node.get("role") == "user")
 
 
 _SPEAKERS = {"toolResult": "tool", "branch_summary": "summary of a branch", "custom_message": "note"}

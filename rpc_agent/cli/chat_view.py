@@ -7,7 +7,7 @@ from rpc_agent_client.types import ContextUsage
 
 from rpc_agent.cli.gauge import gauge
 from rpc_agent.cli.terminal import Style, Terminal
-from rpc_agent.cli.words import became_summary, content_text, counted, tell, tool_call
+from rpc_agent.cli.words import became_summary, content_text, outcome_of, tell, tool_call
 
 Params = dict[str, Any]
 
@@ -76,7 +76,7 @@ class ChatView:
 
     def _show_tool_done(self, params: Params) -> None:
         call = self._calls.pop(str(params.get("toolCallId")), f"{params.get('toolName')}()")
-        outcome = _outcome(params)
+        outcome = outcome_of(params)
         # Of a line that is too long the call is cut, for how it ended is what matters.
         room = max(20, self._out.width - len(outcome) - 3)
         style: Style = "bad" if params.get("isError") else "dim"
@@ -123,15 +123,6 @@ class ChatView:
 
 
 _REASONS = {"threshold": " the context is nearly full", "overflow": " the context was too large for the model"}
-
-
-def _outcome(params: Params) -> str:
-    text = content_text((params.get("result") or {}).get("content"))
-    if params.get("isError"):
-        first = next((line.strip() for line in text.splitlines() if line.strip()), "without a word")
-        return f"failed: {first}"
-    lines = counted(len(text.splitlines()), "line")
-    return f"gave {lines} in {params.get('durationMs', 0)} ms"
 
 
 def _retry(method: str, params: Params) -> str:

@@ -13,7 +13,7 @@ from rpc_agent.cli.arguments import Parser
 from rpc_agent.cli.demo_steps import STEPS, Demo
 from rpc_agent.cli.demo_story import Story
 from rpc_agent.cli.server_options import serve_here, server_environment
-from rpc_agent.cli.terminal import standard_error, standard_output
+from rpc_agent.cli.terminal import raw_messages, standard_error, standard_output
 
 # Small enough that three prompts are worth compacting.
 _SETTINGS = {"compaction": {"keepRecentTokens": 200}}
@@ -98,19 +98,21 @@ def main(arguments: Sequence[str]) -> int:
 async def _play(folder: Path, *, raw: bool) -> int:
     out, err = standard_output(), standard_error()
     story = Story(None if raw else out, err)
-    traffic = (lambda _, body: out.write(body.decode("utf-8", "replace") + "\n")) if raw else None
     command = prepare(folder)
     try:
         async with asyncio.timeout(_TIME_LIMIT_SECONDS):
-            story.opening(command)
+            story.opening()
             async with Client.spawn(
-                command, env=_environment(out.is_tty), on_stderr=story.log, on_traffic=traffic
+                command,
+                env=_environment(out.is_tty),
+                on_stderr=story.log,
+                on_traffic=raw_messages(out) if raw else None,
             ) as client:
                 demo = Demo(client, story, folder / "sample")
                 for number, step in enumerate(STEPS, 1):
                     await step(demo, number)
-                    if out.gone:
-                        raise BrokenPipeError
+                    if out.fault is not None:
+                        raise out.fault
     except ClientError as error:
         story.failed(explain(error))
     except TimeoutError:

@@ -1,6 +1,6 @@
 """How the demo is told: one line a message, a heading a step, a verdict, a summary. Knows nothing of what is asked."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any
 
 from rpc_agent_client import Notification, RpcError
@@ -23,7 +23,7 @@ class Story:
         self._updates: list[Notification] = []
         self._characters = 0
 
-    def opening(self, command: Sequence[str]) -> None:
+    def opening(self) -> None:
         self._line("rpc-agent demo: a program spawns a server and talks JSON-RPC with it.", "bold")
         self._line("The model is the built-in offline one, which follows rules; the rest is real.")
         sent, received, told = self._arrows()

@@ -13,7 +13,7 @@ from typing import Literal
 from rpc_agent_client import Client, ClientError
 
 from rpc_agent import __version__
-from rpc_agent.cli.arguments import Parser, here, program
+from rpc_agent.cli.arguments import Parser, here, program, with_config_dir
 from rpc_agent.cli.server_options import serve_here, server_environment
 from rpc_agent.cli.terminal import Terminal, standard_output
 from rpc_agent.errors import RpcAgentError
@@ -24,6 +24,7 @@ from rpc_agent.providers.catalog import Catalog, load_catalog
 from rpc_agent.providers.local_models import LocalKind
 from rpc_agent.providers.local_servers import USUAL_PORTS, find_local_servers
 from rpc_agent.providers.models_file import models_file
+from rpc_agent.providers.offline.description import OFFLINE_MODEL
 from rpc_agent.settings import Settings, is_trusted, load_settings, load_trust, user_settings_file
 from rpc_agent.settings.files import PROJECT_DIR
 from rpc_agent.settings.trust import trust_file
@@ -52,9 +53,7 @@ def main(arguments: Sequence[str]) -> int:
     )
     parser.add_argument("--config-dir", metavar="DIR", help="where settings.json and models.json are")
     options = parser.parse_args(arguments)
-    environment = dict(os.environ)
-    if options.config_dir:
-        environment["RPC_AGENT_CONFIG_DIR"] = str(Path(options.config_dir).absolute())
+    environment = with_config_dir(os.environ, options.config_dir)
     findings = [*examine(environment, here()), *asyncio.run(_running(environment))]
     out = standard_output()
     out.line(f"rpc-agent {__version__}, Python {platform.python_version()}, {platform.system()}", "bold")
@@ -108,9 +107,13 @@ def _models(config: Path, environment: Mapping[str, str]) -> tuple[Catalog | Non
         return None, [Finding("bad", f"models: {error}", "Correct that field in the file, or take it out.")]
     found = [Finding("good", f"models: {file}")] if file.exists() else []
     set_here = [name for name in catalog.key_variables() if environment.get(name)]
+    usable = dict.fromkeys(model.provider for model in catalog.available_models() if model != OFFLINE_MODEL)
+    other = [name for name in usable if not catalog.key_variable(name)]
     if set_here:
         found.append(Finding("good", f"keys found in: {', '.join(set_here)}"))
-    else:
+    if other:
+        found.append(Finding("good", f"usable without a variable: {', '.join(other)}"))
+    if not set_here and not other:
         fix = f"Set one of {', '.join(catalog.key_variables())}, or describe a server of yours in {file}."
         found.append(Finding("note", "no provider's key is set", fix))
     return catalog, found
@@ -147,7 +150,9 @@ def _sessions(environment: Mapping[str, str], settings: Settings | None) -> Find
 
 def _can_be_made(folder: Path) -> bool:
     """Whether one may write there, or make it: what is nearest to it must be a folder that lets us. Makes nothing."""
-    existing = Path(next(place for place in (folder, *folder.parents) if os.path.exists(place))).resolve()
+    existing = next((place.resolve() for place in (folder, *folder.parents) if os.path.exists(place)), None)
+    if existing is None:
+        return False  # A drive of Windows that is not there.
     # The kernel's own trees say yes to root, and take no folder all the same.
     kernel = any(existing.is_relative_to(tree) for tree in _KERNEL_TREES) and os.name == "posix"
     return existing.is_dir() and os.access(existing, os.W_OK | os.X_OK) and not kernel

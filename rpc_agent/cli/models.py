@@ -14,7 +14,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from rpc_agent.cli.arguments import Parser, here
+from rpc_agent.cli.arguments import Parser, here, with_config_dir
 from rpc_agent.cli.terminal import Terminal, standard_error, standard_output
 from rpc_agent.conversation.models import Model
 from rpc_agent.errors import RpcAgentError
@@ -61,9 +61,7 @@ class Listing:
 
 def main(arguments: Sequence[str]) -> int:
     options = _parser().parse_args(arguments)
-    environment = dict(os.environ)
-    if options.config_dir:
-        environment["RPC_AGENT_CONFIG_DIR"] = str(Path(options.config_dir).absolute())
+    environment = with_config_dir(os.environ, options.config_dir)
     ports = {} if options.no_local else USUAL_PORTS
     try:
         listing = asyncio.run(list_models(environment, here(), ports=ports, refresh=options.refresh))

@@ -13,7 +13,7 @@ from rpc_agent.cli.advice import explain, next_step
 from rpc_agent.cli.arguments import Parser
 from rpc_agent.cli.piped_text import TooMuchText, read_piped
 from rpc_agent.cli.server_options import add_server_options, server_command, server_environment
-from rpc_agent.cli.terminal import Terminal, standard_error, standard_output
+from rpc_agent.cli.terminal import Terminal, raw_messages, standard_error, standard_output
 from rpc_agent.cli.words import tool_call, tool_outcome
 
 _FROM_STDIN = "-"
@@ -73,14 +73,13 @@ def _parser() -> Parser:
 
 async def _run(options: argparse.Namespace, text: str) -> int:
     out, err = standard_output(), standard_error()
-    traffic = (lambda _, body: out.line(body.decode("utf-8", "replace"))) if options.json else None
     answer = Answer(out, err, quiet=options.json)
     try:
         async with Client.spawn(
             server_command(options),
             env=server_environment(),
             on_stderr=lambda line: err.line(line, "dim"),
-            on_traffic=traffic,
+            on_traffic=raw_messages(out) if options.json else None,
         ) as client:
             await client.initialize(name="rpc-agent run", version=__version__, capabilities={"deltas": "merged"})
             result = await ask(client, text, answer)
@@ -96,10 +95,10 @@ async def ask(client: Client, text: str, answer: "Answer") -> PromptResult:
         call = client.start("prompt", {"message": text, "wait": True})
         async for event in events.until(call.answer):
             answer.show(event)
-            if answer.unread:
-                raise BrokenPipeError
+            answer.require_reader()
         answer.end()
         result: PromptResult = await call
+        answer.require_reader()
         return result
 
 
@@ -110,10 +109,10 @@ class Answer:
         self._out, self._err, self._quiet = out, err, quiet
         self._some_text = False
 
-    @property
-    def unread(self) -> bool:
-        """Whether whoever read the answer went away."""
-        return self._out.gone
+    def require_reader(self) -> None:
+        """Raises what keeps the answer from being read, BrokenPipeError if nobody wants to."""
+        if self._out.fault is not None:
+            raise self._out.fault
 
     def show(self, event: Notification) -> None:
         if self._quiet:

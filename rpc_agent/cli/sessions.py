@@ -5,10 +5,10 @@ import json
 import os
 import sys
 from collections.abc import Mapping, Sequence
-from datetime import datetime
 from pathlib import Path
 
-from rpc_agent.cli.arguments import Parser, here
+from rpc_agent.cli.arguments import Parser, here, with_config_dir
+from rpc_agent.cli.local_time import local_time
 from rpc_agent.cli.session_text import show
 from rpc_agent.cli.terminal import Terminal, standard_error, standard_output
 from rpc_agent.errors import RpcAgentError, SessionNotFound
@@ -37,8 +37,9 @@ def main(arguments: Sequence[str]) -> int:
     except RpcAgentError as error:
         standard_error().line(error.message, "bad")
     except OSError as error:
-        name = f"{error.filename}: " if error.filename else ""
-        standard_error().line(f"{name}{error.strerror or error}. Nothing was changed.", "bad")
+        if error.filename is None:
+            raise  # Not a file but our own output: told as it is of every command.
+        standard_error().line(f"{error.filename}: {error.strerror or error}. Nothing was changed.", "bad")
     return 1
 
 
@@ -86,10 +87,9 @@ def _command(commands: "argparse._SubParsersAction[Parser]", name: str, what: st
 
 
 def _positive(text: str) -> int:
-    number = int(text)
-    if number < 1:
-        raise ValueError
-    return number
+    if not text.isdecimal() or int(text) == 0:
+        raise argparse.ArgumentTypeError(f"a number above 0 is expected, not {text!r}")
+    return int(text)
 
 
 def _list(options: argparse.Namespace, environment: Mapping[str, str]) -> int:
@@ -114,14 +114,10 @@ def _table(out: Terminal, sessions: Sequence[SessionSummary], *, with_folder: bo
         count = "?" if each.message_count is None else str(each.message_count)
         what = one_line(each.name or each.first_message or "", out.width)
         where = f"  {one_line(each.cwd)}" if with_folder else ""
-        when = _local(each.modified_at)
+        when = local_time(each.modified_at)
         out.line(out.clipped(f"{one_line(each.id, 36)[:_ID_CHARACTERS]}  {when}  {count:>5}  {what}"))
         if where:
             out.line(out.clipped(" " * _ID_CHARACTERS + where), "dim")
-
-
-def _local(timestamp: str) -> str:
-    return datetime.fromisoformat(timestamp).astimezone().strftime("%Y-%m-%d %H:%M")
 
 
 def _as_json(summary: SessionSummary) -> dict[str, object]:
@@ -178,7 +174,7 @@ def _path(options: argparse.Namespace, environment: Mapping[str, str]) -> Path:
 def _directory(options: argparse.Namespace, environment: Mapping[str, str]) -> SessionDirectory:
     if options.session_dir:
         return SessionDirectory(sessions_dir(environment, option=options.session_dir))
-    config = config_dir({**environment, **({"RPC_AGENT_CONFIG_DIR": options.config_dir} if options.config_dir else {})})
+    config = config_dir(with_config_dir(environment, options.config_dir))
     cwd = here().resolve()
     settings = load_settings(config, cwd if is_trusted(load_trust(config), cwd) else None)
     return SessionDirectory(sessions_dir(environment, setting=settings.session_dir))

@@ -1,10 +1,11 @@
 """Puts text on a terminal, or in a pipe: width, colour, a progress line, and no control characters of others."""
 
+import contextlib
 import os
 import shutil
 import sys
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from itertools import accumulate
 from typing import Literal, TextIO
 
@@ -29,8 +30,8 @@ class Terminal:
         """Whether the cursor can be sent back, so that what was written can be replaced."""
         self._progress = ""
         self._column_zero = True
-        self.gone = False
-        """Whether the reader went away (`| head`): nothing is written any more, and the work may end."""
+        self.fault: OSError | None = None
+        """Why nothing is written any more: the reader went away (`| head`), or the disk is full. The work may end."""
         self._fixed_width = width
         self.unicode = (stream.encoding or "").lower().replace("-", "") == "utf8"
 
@@ -72,7 +73,8 @@ class Terminal:
     def clipped(self, text: str, width: int | None = None) -> str:
         """`text` on one line, cut with an ellipsis where it is longer than the terminal is wide."""
         room = (width or self.width) - 1
-        one_line = " ".join(text.split()) if "\n" in text else text
+        # A tab is one character and up to eight columns.
+        one_line = " ".join(text.split()) if "\n" in text else text.expandtabs()
         return one_line if columns(one_line) <= room else _beginning(one_line, room - 3) + "..."
 
     def styled(self, text: str, style: Style) -> str:
@@ -101,15 +103,28 @@ class Terminal:
             self._put(blank)
 
     def _put(self, text: str) -> None:
-        if self.gone:
+        """Raises OSError, but not for a reader that went away."""
+        if self.fault is not None:
             return
         try:
             self._stream.write(text)
             self._stream.flush()
-        except BrokenPipeError:
-            self.gone = True
+        except OSError as error:
+            self.fault = error
             # What is still buffered must go somewhere when Python ends.
             os.dup2(os.open(os.devnull, os.O_WRONLY), self._stream.fileno())
+            if not isinstance(error, BrokenPipeError):
+                raise
+
+
+def raw_messages(out: Terminal) -> Callable[[str, bytes], None]:
+    """What a client is to do with its traffic: print it. Raises nothing, for a client has other work; see `fault`."""
+
+    def show(_direction: str, body: bytes) -> None:
+        with contextlib.suppress(OSError):
+            out.line(body.decode("utf-8", "replace"))
+
+    return show
 
 
 def standard_output() -> Terminal:

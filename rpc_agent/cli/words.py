@@ -62,12 +62,16 @@ def tool_call(params: Params) -> str:
 
 
 def tool_outcome(params: Params) -> str:
-    """How a tool call ended, on one line."""
-    text = content_text((params.get("result") or {}).get("content"))
-    name, lines = params.get("toolName"), text.count("\n") + 1 if text else 0
+    """Which tool call ended how, on one line."""
+    return f"{params.get('toolName')} {outcome_of(params)}"
+
+
+def outcome_of(params: Params) -> str:
+    """How a tool call ended."""
+    lines = content_text((params.get("result") or {}).get("content")).splitlines()
     if params.get("isError"):
-        return f"{name} failed: {text.splitlines()[0] if text else 'without a word'}"
-    return f"{name} gave {counted(lines, 'line')} in {params.get('durationMs', 0)} ms"
+        return f"failed: {next((line.strip() for line in lines if line.strip()), 'without a word')}"
+    return f"gave {counted(len(lines), 'line')} in {params.get('durationMs', 0)} ms"
 
 
 def shrunk(result: Params) -> str:

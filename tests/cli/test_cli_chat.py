@@ -12,6 +12,7 @@ from rpc_agent.cli.chat_commands import COMMANDS
 from rpc_agent.cli.conversation import Conversation, Inbox
 from rpc_agent.cli.interrupts import Interrupts
 from rpc_agent.cli.line_input import LineInput
+from rpc_agent.cli.local_time import local_time
 from rpc_agent.cli.terminal import Terminal
 from tests.support.fake_server import FakeServer
 
@@ -230,7 +231,7 @@ def test_sessions_are_listed_and_opened_and_the_one_before_is_closed(tmp_path: P
     lines, asked = talk(tmp_path, "/sessions 1\n/sessions birds\n/sessions 1\n", script)
     assert lines == [
         "Type /sessions first, then /sessions with the number of one of its lines.",
-        "   1   2026-11-30 20:00 what is here?",
+        f"   1   {local_time('2026-11-30T20:00:00.000Z')} what is here?",
         "/sessions N opens one.",
         "The session's file: its last line was torn",
         "Now in session birds, 0 messages in the context.",

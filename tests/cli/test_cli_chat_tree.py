@@ -25,6 +25,11 @@ def test_a_straight_session_is_a_straight_list() -> None:
     ]
 
 
+def test_what_was_said_stands_there_to_its_last_character_and_what_was_not_does_not() -> None:
+    nodes = [node("a", None, preview="Look at this:"), node("b", "a", "assistant", preview="")]
+    assert [each.text for each in draw(nodes, "b")] == ["* user: Look at this:", "> assistant"]
+
+
 def test_a_fork_draws_rails_and_keeps_each_branch_together_and_marks_the_active_one() -> None:
     nodes = [
         node("a", None),

@@ -38,6 +38,7 @@ def wrong(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> str:
         (["run", "--modle", "x", "hi"], "there is no option --modle; did you mean --model?"),
         (["run", "--modle=x", "hi"], "there is no option --modle; did you mean --model?"),
         (["run", "--xyzzy", "hi"], "there is no option --xyzzy. Try: rpc-agent run --help"),
+        (["sessions", "list", "--limit", "0"], "argument --limit: a number above 0 is expected, not '0'. Try"),
         (["sessions", "list", "--al"], "there is no option --al; did you mean --all?"),
         (["doctor", "please"], "nothing is known of 'please'"),
         (["run", "--thinking", "hard", "hi"], "rpc-agent run: argument --thinking: invalid choice: 'hard'"),
@@ -68,6 +69,13 @@ def test_a_wrong_command_line_is_one_line(arguments: list[str], told: str, capsy
 )
 def test_a_refused_value_is_told_how_to_correct_it(message: str, advice: list[str]) -> None:
     assert explain(RpcError(-32602, message, {"reason": "invalidParams"})) == [message, *advice]
+
+
+def test_a_locked_session_is_told_with_what_a_person_can_do() -> None:
+    said = "The session 2026.jsonl is being written by process 7. Close it there, or clone_session."
+    fact, advice = explain(RpcError(-32012, said, {"reason": "sessionLocked"}))
+    assert (fact, "clone_session" in advice) == ("The session 2026.jsonl is being written by process 7.", False)
+    assert "rpc-agent sessions export" in advice
 
 
 def test_only_an_unknown_method_is_a_matter_of_versions() -> None:
@@ -166,6 +174,33 @@ def test_output_that_cannot_be_written_is_one_sentence(tmp_path: Path, command: 
     assert done.returncode == 1
     assert f"rpc-agent {command[0]}: the output could not be written: No space left on device\n" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+@not_on_windows
+@pytest.mark.parametrize("arguments", [["--version"], ["run", "hi"], ["sessions"]])
+def test_a_closed_output_is_one_sentence(tmp_path: Path, arguments: list[str]) -> None:
+    done = run_without("1", tmp_path, *arguments)
+    told = "rpc-agent: the output is closed, so nothing was done\n"
+    assert (done.returncode, done.stdout, done.stderr) == (1, "", told)
+
+
+@not_on_windows
+def test_who_wants_to_hear_of_no_fault_gets_the_answer_all_the_same(tmp_path: Path) -> None:
+    done = run_without("2", tmp_path, "run", "--model", "offline/offline", "hi")
+    assert (done.returncode, "offline model" in done.stdout) == (0, True)
+
+
+def run_without(descriptor: str, folder: Path, *arguments: str) -> "subprocess.CompletedProcess[str]":
+    script = f'exec "$@" {descriptor}>&-'
+    return subprocess.run(
+        ["sh", "-c", script, "sh", *COMMAND, *arguments],
+        cwd=folder,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=SECONDS,
+        check=False,
+    )
 
 
 @not_on_windows

@@ -44,6 +44,16 @@ def test_a_key_in_the_environment_is_named_and_never_shown(tmp_path: Path) -> No
     assert KEY not in str(findings)
 
 
+def test_a_model_with_its_key_in_the_file_needs_no_variable(tmp_path: Path) -> None:
+    mine = {"baseUrl": "http://127.0.0.1:9/v1", "apiKey": KEY, "api": "openai-completions", "models": [{"id": "m"}]}
+    (tmp_path / "config").mkdir()
+    (tmp_path / "config" / "models.json").write_text(json.dumps({"providers": {"mine": mine}}))
+    findings = examine(environment(tmp_path), tmp_path)
+    assert {"usable without a variable: mine", "mine/m answers"} <= set(texts(findings, "good"))
+    assert texts(findings, "note") == ["ripgrep is not on PATH"]
+    assert KEY not in str(findings)
+
+
 @pytest.mark.parametrize(
     ("file", "content", "told"),
     [

@@ -2,6 +2,7 @@
 
 import argparse
 import asyncio
+import errno
 import io
 import subprocess
 from pathlib import Path
@@ -13,7 +14,7 @@ from rpc_agent_client import CannotStart, Client, RpcError, ServerExited
 from rpc_agent.cli.advice import explain, next_step
 from rpc_agent.cli.run import Answer, _parser, _verdict, ask
 from rpc_agent.cli.server_options import server_command
-from rpc_agent.cli.terminal import Terminal
+from rpc_agent.cli.terminal import Terminal, raw_messages
 from tests.support.fake_server import FakeServer
 
 pytestmark = pytest.mark.anyio
@@ -27,7 +28,7 @@ TURN = [
     {
         "notify": [
             "tool_execution_end",
-            {"toolName": "ls", "isError": True, "result": {"content": [{"type": "text", "text": "gone"}]}},
+            {"toolName": "ls", "isError": True, "result": {"content": [{"type": "text", "text": "\n gone"}]}},
         ]
     },
     {"notify": ["message_update", {"assistantMessageEvent": {"type": "text_delta", "delta": "Nothing\x1b[2J here."}}]},
@@ -63,6 +64,32 @@ async def test_a_failed_run_says_what_and_what_next(tmp_path: Path) -> None:
     out, err, code = await run(tmp_path, {"answer": failed})
     assert (out, code) == ("", 1)
     assert err == f"rpc-agent run: the service refused the key\n  {next_step('providerFailed')}\n"
+
+
+class SmallDisk(io.StringIO):
+    """Room for a few lines."""
+
+    def __init__(self, descriptor: int) -> None:
+        super().__init__()
+        self._descriptor, self._left = descriptor, 3
+
+    def fileno(self) -> int:
+        return self._descriptor
+
+    def write(self, text: str) -> int:
+        self._left -= 1
+        if self._left < 0:
+            raise OSError(errno.ENOSPC, "full")
+        return super().write(text)
+
+
+async def test_raw_messages_that_cannot_be_written_end_the_run_with_the_fault(tmp_path: Path) -> None:
+    with (tmp_path / "file").open("wb") as file:
+        out = Terminal(SmallDisk(file.fileno()), {})
+        server = FakeServer(tmp_path, {"prompt": [*TURN, {"answer": {"stopReason": "stop"}}]})
+        async with asyncio.timeout(20), Client.spawn(server.command, on_traffic=raw_messages(out)) as client:
+            with pytest.raises(OSError, match="full"):
+                await ask(client, "hi", Answer(out, Terminal(io.StringIO(), {}), quiet=True))
 
 
 @pytest.mark.parametrize(("reason", "code", "told"), [("aborted", 1, "was aborted"), ("length", 0, "was cut off")])

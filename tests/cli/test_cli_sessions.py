@@ -16,7 +16,7 @@ SECONDS = 60
 ID = HEADER["id"]
 
 
-def sessions(folder: Path, *arguments: str) -> "subprocess.CompletedProcess[bytes]":
+def sessions(folder: Path, *arguments: str, stdout: int = subprocess.PIPE) -> "subprocess.CompletedProcess[bytes]":
     """The command run in `folder`, with its own configuration and sessions below it."""
     environment = {
         **os.environ,
@@ -30,7 +30,8 @@ def sessions(folder: Path, *arguments: str) -> "subprocess.CompletedProcess[byte
         cwd=folder,
         env=environment,
         stdin=subprocess.DEVNULL,
-        capture_output=True,
+        stdout=stdout,
+        stderr=subprocess.PIPE,
         timeout=SECONDS,
         check=False,
     )
@@ -167,3 +168,23 @@ def test_what_cannot_be_done_is_said_with_its_exit_code(
     done = sessions(tmp_path, *arguments)
     assert (done.returncode, done.stdout, told in done.stderr.decode()) == (code, b"", True)
     assert b"Traceback" not in done.stderr
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full here")
+@pytest.mark.parametrize("arguments", [["list", "--all"], ["show", str(ID)], ["export", str(ID)]])
+def test_an_output_that_cannot_be_written_is_no_fault_of_the_session(tmp_path: Path, arguments: list[str]) -> None:
+    keep(tmp_path, *CONVERSATION, cwd="/w")
+    with open("/dev/full", "wb") as full:
+        done = sessions(tmp_path, *arguments, stdout=full.fileno())
+    told = "rpc-agent sessions: the output could not be written: No space left on device\n"
+    assert (done.returncode, done.stderr.decode()) == (1, told)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a pipe of POSIX")
+def test_a_reader_that_has_seen_enough_of_an_export_ends_it_without_a_word(tmp_path: Path) -> None:
+    keep(tmp_path, *(raw_entry(f"e{n}", f"e{n - 1}" if n else None, "word " * 1000) for n in range(99)), cwd="/w")
+    ours, theirs = os.pipe()
+    os.close(ours)
+    done = sessions(tmp_path, "export", str(ID), "--format", "jsonl", stdout=theirs)
+    os.close(theirs)
+    assert (done.returncode, done.stderr) == (1, b"")

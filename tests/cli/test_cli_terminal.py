@@ -56,6 +56,11 @@ def test_long_lines_are_cut_to_the_width() -> None:
     assert out.clipped("short") == "short"
 
 
+def test_a_tab_counts_as_wide_as_it_is_shown() -> None:
+    out = Terminal(io.StringIO(), {}, width=20)
+    assert out.clipped("a\tb\tc\td") == "a       b       ..."
+
+
 def test_wide_characters_count_as_wide_as_they_are() -> None:
     out = Terminal(io.StringIO(), {}, width=20)
     assert out.clipped("鷺" * 20) == "鷺" * 8 + "..."

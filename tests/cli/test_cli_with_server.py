@@ -96,6 +96,22 @@ def test_chat_works_through_a_pipe(work: Path) -> None:
     assert "\x1b" not in done.stdout
 
 
+@pytest.mark.parametrize("typed", [b"What \xff is here?\n/quit\n", None])
+def test_chat_minds_neither_bytes_that_are_no_text_nor_a_closed_input(work: Path, typed: bytes | None) -> None:
+    command = [sys.executable, "-m", "rpc_agent", "chat", "--model", "offline/offline"]
+    done = subprocess.run(
+        ["sh", "-c", 'exec "$@" <&-', "sh", *command] if typed is None else command,
+        cwd=work,
+        env=environment(work.parent, PYTHONIOENCODING="utf-8:strict"),
+        input=typed,
+        capture_output=True,
+        timeout=SECONDS,
+        check=False,
+    )
+    assert (done.returncode, b"Traceback" in done.stderr) == (0, False), done.stderr
+    assert typed is None or "What \ufffd is here?" in done.stdout.decode()
+
+
 def test_doctor_finds_the_server_well(work: Path) -> None:
     done = rpc_agent(work, "doctor", OPENAI_API_KEY="sk-this-must-never-be-shown")
     assert done.returncode == 0, done.stdout
