@@ -145,7 +145,9 @@ if sys.platform == "win32":
 
     def _members(root: int, mark: str) -> list[int]:
         """None is left over: Windows has no request to end, so the system's own tool kills the tree at once."""
-        command = ["taskkill", "/T", "/F", "/PID", str(root)]
+        # By its path: Windows looks for a bare name in the folder we work in first, and a project may hold one.
+        taskkill = os.path.join(os.environ.get("SYSTEMROOT", r"C:\Windows"), "System32", "taskkill.exe")
+        command = [taskkill, "/T", "/F", "/PID", str(root)]
         subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, timeout=_KILL_SECONDS, check=False)
         return []
 

@@ -430,6 +430,35 @@ async def test_log_lines_and_traffic_can_be_followed(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.parametrize("result", ["x" * 200, float("nan"), {1, 2}])
+async def test_an_answer_that_cannot_be_sent_is_an_error_and_no_silence(tmp_path: Path, result: Any) -> None:
+    limits = {"limits": {"maxMessageBytes": 200}}
+    server = FakeServer(
+        tmp_path,
+        {"initialize": [{"answer": limits}], "prompt": [{"ask": [1, "ui_input", {}], "await": ""}, {"answer": {}}]},
+    )
+    reported: list[str] = []
+    asyncio.get_running_loop().set_exception_handler(lambda _, context: reported.append(context["message"]))
+    async with asyncio.timeout(WAIT), Client.spawn(server.command) as client:
+        await client.request("initialize")
+        client.handle("ui_input", lambda params: {"text": result})
+        await client.prompt("hi")
+    answers = [message["error"]["code"] for message in server.received() if "error" in message]
+    assert (answers, reported) == ([-32603], ["rpc_agent_client: the answer to ui_input could not be sent"])
+
+
+async def test_a_listener_to_the_traffic_that_fails_keeps_nobody_from_an_answer(tmp_path: Path) -> None:
+    def fails(direction: str, body: bytes) -> None:
+        raise OSError(f"{direction}: the disk is full")
+
+    reported: list[str] = []
+    asyncio.get_running_loop().set_exception_handler(lambda _, context: reported.append(context["message"]))
+    server = FakeServer(tmp_path, {"ping": [{"answer": {}}]})
+    async with asyncio.timeout(WAIT), Client.spawn(server.command, on_traffic=fails) as client:
+        await client.ping()
+    assert set(reported) == {"rpc_agent_client: on_traffic failed"}
+
+
 async def test_what_json_cannot_hold_is_refused_before_it_is_sent(tmp_path: Path) -> None:
     server = FakeServer(tmp_path, {"ping": [{"answer": {}}]})
     async with asyncio.timeout(WAIT), Client.spawn(server.command) as client:

@@ -1,12 +1,14 @@
 """The blocking client against a real process that follows a script."""
 
 import asyncio
+import signal
+import sys
 import threading
 from pathlib import Path
 from typing import Any
 
 import pytest
-from rpc_agent_client import ConnectionClosed, RequestTimedOut, RpcError, ServerExited, SyncClient
+from rpc_agent_client import CloseLimits, ConnectionClosed, RequestTimedOut, RpcError, ServerExited, SyncClient
 
 from tests.support.fake_server import FakeServer
 
@@ -78,6 +80,43 @@ def test_handlers_may_block_and_callbacks_hear_everything(tmp_path: Path) -> Non
         remove()
     assert heard == ["turn_end"]
     assert [m["result"] for m in server.received() if "result" in m] == [{"text": "typed"}]
+
+
+def test_a_callback_that_would_wait_for_itself_is_told_so_and_nobody_hangs(tmp_path: Path) -> None:
+    script = {"prompt": [{"notify": ["turn_end", {}]}, {"answer": {}}], "ping": [{"answer": {}}]}
+    told: list[str] = []
+    with SyncClient.spawn(FakeServer(tmp_path, script).command) as client:
+
+        def asks(_: object) -> None:
+            with pytest.raises(RuntimeError, match="post") as refused:
+                client.ping()
+            told.append(str(refused.value))
+            client.post("ping")
+
+        client.on("turn_end", asks)
+        client.start("prompt").result(10)
+    assert len(told) == 1
+
+
+def test_a_subscription_is_closed_by_its_block(tmp_path: Path) -> None:
+    script = {"ping": [{"notify": ["turn_end", {}]}, {"answer": {}}]}
+    with SyncClient.spawn(FakeServer(tmp_path, script).command) as client:
+        with client.notifications() as events:
+            client.ping()
+        client.ping()
+        assert [event.method for event in events] == ["turn_end"]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals")
+def test_a_server_that_ignores_everything_is_killed_within_the_limits_given(tmp_path: Path) -> None:
+    script: dict[str, list[dict[str, Any]]] = {
+        "": [{"ignore_signals": None}, {"notify": ["ready", {}]}],
+        "shutdown": [{"hang": None}],
+    }
+    limits = CloseLimits(shutdown=0.1, exit=0.1, signal=1.0)
+    with SyncClient.spawn(FakeServer(tmp_path, script).command, close_limits=limits) as client:
+        assert next(iter(client.notifications())).method == "ready"
+    assert client.returncode == -signal.SIGKILL
 
 
 def test_a_crash_raises_where_the_program_waits(tmp_path: Path) -> None:

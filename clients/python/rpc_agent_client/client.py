@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any, Self
 
-from rpc_agent_client.connection import ANY, Call, Callback, Connection, Handler, settle
+from rpc_agent_client.connection import Call, Callback, Connection, Handler, settle
 from rpc_agent_client.errors import ClientError, ConnectionClosed, ProtocolViolation, ServerExited
 from rpc_agent_client.framing import FramingName
 from rpc_agent_client.messages import JsonObject
@@ -32,7 +32,7 @@ class CloseLimits:
     """After SIGTERM, and again after SIGKILL: long enough to be scheduled, short enough for a person."""
 
 
-_DEFAULT_CLOSE_LIMITS = CloseLimits()
+DEFAULT_CLOSE_LIMITS = CloseLimits()
 
 
 class Client(Methods):
@@ -46,7 +46,7 @@ class Client(Methods):
         self._process: ServerProcess | None = None
         self._code: int | None = None
         self._closing = False
-        self._close_limits = _DEFAULT_CLOSE_LIMITS
+        self._close_limits = DEFAULT_CLOSE_LIMITS
 
     @classmethod
     @asynccontextmanager
@@ -59,7 +59,7 @@ class Client(Methods):
         framing: FramingName = "lines",
         on_stderr: OnStderr | None = None,
         on_traffic: OnTraffic | None = None,
-        close_limits: CloseLimits = _DEFAULT_CLOSE_LIMITS,
+        close_limits: CloseLimits = DEFAULT_CLOSE_LIMITS,
     ) -> AsyncIterator[Self]:
         """A running server, which is gone when the context ends, whatever happened in it.
 
@@ -89,7 +89,7 @@ class Client(Methods):
         framing: FramingName = "lines",
         on_stderr: OnStderr | None = None,
         on_traffic: OnTraffic | None = None,
-        close_limits: CloseLimits = _DEFAULT_CLOSE_LIMITS,
+        close_limits: CloseLimits = DEFAULT_CLOSE_LIMITS,
     ) -> Self:
         """As `spawn`, for a client whose life no `async with` can hold. Call `aclose`."""
         client = cls(framing)
@@ -210,6 +210,3 @@ class Client(Methods):
         self._code = code
         error: ClientError = ConnectionClosed() if self._closing else ServerExited(code, self.stderr_tail)
         self._connection.end(error, expected=self._closing)
-
-
-__all__ = ["ANY", "DEFAULT_COMMAND", "Client"]

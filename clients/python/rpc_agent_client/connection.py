@@ -112,8 +112,7 @@ class Connection:
     def receive(self, chunk: bytes) -> None:
         """Take bytes of the server. Raises ProtocolViolation; the connection is of no use after that."""
         for body in self._decoder.feed(chunk):
-            if self.on_traffic is not None:
-                self.on_traffic("received", body)
+            self._tell_traffic("received", body)
             value = from_bytes(body)
             for message in value if isinstance(value, list) else [value]:
                 if not isinstance(message, dict):
@@ -189,7 +188,6 @@ class Connection:
         answer: JsonObject = {"jsonrpc": "2.0", "id": message["id"]}
         try:
             answer["result"] = await self._call_handler(method, _params(message))
-            to_bytes(answer)
         except asyncio.CancelledError:
             answer = _error_answer(message["id"], _REQUEST_CANCELLED, "cancelled", "requestCancelled")
         except RpcError as error:
@@ -198,7 +196,15 @@ class Connection:
             _report(f"the handler for {method} failed", error)
             answer = _error_answer(message["id"], _INTERNAL_ERROR, f"the client's {method} failed", "internalError")
         if self._ended is None:
+            self._send_answer(method, answer)
+
+    def _send_answer(self, method: str, answer: JsonObject) -> None:
+        try:
             self._send(answer)
+        except (MessageTooLarge, TypeError, ValueError, RecursionError) as error:
+            # The server waits for an answer all the same.
+            _report(f"the answer to {method} could not be sent", error)
+            self._send(_error_answer(answer["id"], _INTERNAL_ERROR, f"the client's {method} failed", "internalError"))
 
     async def _call_handler(self, method: str, params: JsonObject) -> Any:
         handler = self._handlers.get(method)
@@ -212,12 +218,18 @@ class Connection:
         if task is not None:
             task.cancel()
 
+    def _tell_traffic(self, direction: str, body: bytes) -> None:
+        if self.on_traffic is not None:
+            try:
+                self.on_traffic(direction, body)
+            except Exception as error:  # noqa: BLE001 - the user's code; the message has its way to go all the same
+                _report("on_traffic failed", error)
+
     def _send(self, message: JsonObject) -> None:
         body = to_bytes(message)
         if len(body) > self.max_message_bytes:
             raise MessageTooLarge(len(body), self.max_message_bytes)
-        if self.on_traffic is not None:
-            self.on_traffic("sent", body)
+        self._tell_traffic("sent", body)
         self._write(encode(body, self._framing))
 
 

@@ -6,9 +6,9 @@ elsewhere, and wait for ever when a grandchild holds a pipe open. Knows nothing 
 
 import asyncio
 import contextlib
+import errno
 import os
 import queue
-import shutil
 import signal
 import subprocess
 import sys
@@ -192,9 +192,11 @@ def _start(
     if isinstance(command, str):
         # A string is a sequence of strings too, so that no type checker says it.
         raise CannotStart(f"could not start {command!r}: give the command as a list of words, {command.split()!r}")
+    if not command:
+        raise CannotStart("no command to start")
     try:
         return subprocess.Popen(
-            _found(command, env),
+            _with_its_place(command, env),
             cwd=cwd,
             env=None if env is None else dict(env),
             stdin=subprocess.PIPE,
@@ -211,13 +213,35 @@ def _start(
         ) from error
 
 
-def _found(command: Sequence[str], env: Mapping[str, str] | None) -> list[str]:
-    """The command; an `rpc-agent` that is not on PATH is the one installed beside this Python, if there is one."""
-    name = command[0]
-    if name != "rpc-agent" or shutil.which(name, path=(os.environ if env is None else env).get("PATH")):
-        return list(command)
-    beside = shutil.which(name, path=str(Path(sys.executable).parent))
-    return [beside or name, *command[1:]]
+def _with_its_place(command: Sequence[str], env: Mapping[str, str] | None) -> list[str]:
+    """The command with the absolute path of its program; one that is given with a folder is taken as it is.
+
+    Windows would look into the folder we are in first, and a project may hold an `rpc-agent.exe` of its own.
+    Raises FileNotFoundError.
+    """
+    name, *rest = command
+    if os.path.dirname(name):
+        return [name, *rest]
+    found = _find(name, (os.environ if env is None else env).get("PATH") or os.defpath)
+    if found is None and name == "rpc-agent":
+        # Installed beside this Python, in an environment that is not active.
+        found = _find(name, os.path.dirname(sys.executable))
+    if found is None:
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), name)
+    return [found, *rest]
+
+
+def _find(name: str, path: str) -> str | None:
+    """The program in the absolute folders of `path`, in their order."""
+    endings = [""]
+    if sys.platform == "win32" and not os.path.splitext(name)[1]:
+        endings = os.environ.get("PATHEXT", ".COM;.EXE;.BAT;.CMD").split(";")
+    for folder in filter(os.path.isabs, path.split(os.pathsep)):
+        for ending in endings:
+            place = os.path.join(folder, name + ending)
+            if os.path.isfile(place) and os.access(place, os.X_OK):
+                return place
+    return None
 
 
 def _windows_flags() -> int:
@@ -229,7 +253,9 @@ def _windows_flags() -> int:
 
 def _kill_tree(popen: "subprocess.Popen[bytes]") -> None:
     if sys.platform == "win32":
-        subprocess.run(["taskkill", "/PID", str(popen.pid), "/T", "/F"], capture_output=True, check=False)
+        taskkill = os.path.join(os.environ.get("SYSTEMROOT", r"C:\Windows"), "System32", "taskkill.exe")
+        with contextlib.suppress(OSError):
+            subprocess.run([taskkill, "/PID", str(popen.pid), "/T", "/F"], capture_output=True, check=False)
     else:
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(popen.pid, signal.SIGKILL)

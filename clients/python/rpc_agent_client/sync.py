@@ -9,7 +9,7 @@ from concurrent.futures import Future
 from contextlib import contextmanager
 from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
-from rpc_agent_client.client import DEFAULT_COMMAND, Client, OnTraffic
+from rpc_agent_client.client import DEFAULT_CLOSE_LIMITS, DEFAULT_COMMAND, Client, CloseLimits, OnTraffic
 from rpc_agent_client.connection import Call, Callback
 from rpc_agent_client.errors import ConnectionClosed, RequestTimedOut
 from rpc_agent_client.framing import FramingName
@@ -76,9 +76,19 @@ class SyncSubscription:
     def close(self) -> None:
         self._owner._run(_done(self._subscription.close))
 
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
 
 class SyncClient:
-    """Client for programs without asyncio. Callbacks run in the thread of the connection: keep them short."""
+    """Client for programs without asyncio.
+
+    Callbacks run in the thread of the connection: keep them short. What blocks cannot be called there, as it would wait
+    for itself, and raises RuntimeError; `post` can.
+    """
 
     def __init__(self) -> None:
         self._loop = asyncio.new_event_loop()
@@ -97,12 +107,21 @@ class SyncClient:
         framing: FramingName = "lines",
         on_stderr: OnStderr | None = None,
         on_traffic: OnTraffic | None = None,
+        close_limits: CloseLimits = DEFAULT_CLOSE_LIMITS,
     ) -> Iterator[Self]:
         """As Client.spawn."""
         self = cls()
         try:
             self.client = self._run(
-                Client.open(command, cwd=cwd, env=env, framing=framing, on_stderr=on_stderr, on_traffic=on_traffic)
+                Client.open(
+                    command,
+                    cwd=cwd,
+                    env=env,
+                    framing=framing,
+                    on_stderr=on_stderr,
+                    on_traffic=on_traffic,
+                    close_limits=close_limits,
+                )
             )
             try:
                 yield self
@@ -187,6 +206,9 @@ class SyncClient:
         if self._loop.is_closed():
             work.close()
             raise ConnectionClosed
+        if threading.current_thread() is self._thread:
+            work.close()
+            raise RuntimeError("this waits for the thread it is called in; call it in another, or use `post`")
         future = asyncio.run_coroutine_threadsafe(work, self._loop)
         try:
             return _wait(future)

@@ -52,6 +52,7 @@ export interface OpenOptions {
 export class Client extends TypedCalls {
   private readonly connection: Connection;
   private readonly limits: CloseLimits;
+  private readonly onError: OnError;
   private process: ServerProcess | undefined;
   private closing: Promise<void> | undefined;
   private ended: { code: number | null; signal: NodeJS.Signals | null } | undefined;
@@ -59,11 +60,12 @@ export class Client extends TypedCalls {
   private constructor(options: OpenOptions) {
     super();
     this.limits = { ...DEFAULT_CLOSE_LIMITS, ...options.closeLimits };
+    this.onError = options.onError ?? warn;
     this.connection = new Connection(
       (data) => this.process?.send(data),
       options.framing ?? "lines",
       options.onTraffic,
-      options.onError ?? warn,
+      this.onError,
     );
   }
 
@@ -74,7 +76,7 @@ export class Client extends TypedCalls {
       cwd: options.cwd,
       env: options.env,
       muteMs: client.limits.exitMs,
-      onStderr: options.onStderr,
+      onStderr: options.onStderr && client.guarded(options.onStderr, "onStderr failed"),
       onBytes: (chunk) => client.receive(chunk),
       onExit: (code, signal) => client.exited(code, signal),
     });
@@ -182,6 +184,16 @@ export class Client extends TypedCalls {
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
+  }
+
+  private guarded(callback: (line: string) => void, where: string): (line: string) => void {
+    return (line) => {
+      try {
+        callback(line);
+      } catch (error) {
+        this.onError(error, where);
+      }
+    };
   }
 
   private async end(): Promise<void> {

@@ -174,7 +174,7 @@ export class Connection {
   /** Take bytes of the server. Throws ProtocolViolation; the connection is of no use after that. */
   receive(chunk: Buffer): void {
     for (const body of this.decoder.feed(chunk)) {
-      this.onTraffic?.("received", body);
+      this.tellTraffic("received", body);
       const value = fromBytes(body);
       for (const message of Array.isArray(value) ? value : [value]) {
         if (!isObject(message)) {
@@ -283,10 +283,19 @@ export class Connection {
     this.answering.get(JSON.stringify(params["id"] ?? params["requestId"]))?.();
   }
 
+  private tellTraffic(direction: "sent" | "received", body: Buffer): void {
+    try {
+      this.onTraffic?.(direction, body);
+    } catch (error) {
+      // The message has its way to go all the same.
+      this.onError(error, "onTraffic failed");
+    }
+  }
+
   private send(message: object): void {
     const body = toBytes(message);
     if (body.length > this.maxMessageBytes) throw new MessageTooLarge(body.length, this.maxMessageBytes);
-    this.onTraffic?.("sent", body);
+    this.tellTraffic("sent", body);
     this.write(encode(body, this.framing));
   }
 }

@@ -18,7 +18,7 @@ export interface HandshakeParams {
   version?: string;
   title?: string;
   capabilities?: t.ClientCapabilities;
-  /** The server ends when this process does. Default: this one. */
+  /** The server ends when this process does. Default: this one; 0: none, for a server on another machine. */
   processId?: number;
 }
 

@@ -3,7 +3,8 @@
  */
 
 import { type ChildProcessWithoutNullStreams, spawn, spawnSync } from "node:child_process";
-import { existsSync } from "node:fs";
+import { accessSync, constants, existsSync, statSync } from "node:fs";
+import { delimiter, isAbsolute, join } from "node:path";
 import { StringDecoder } from "node:string_decoder";
 import { CannotStart } from "./errors.js";
 
@@ -14,6 +15,7 @@ const STDERR_LINE_CHARS = 64 * 1024;
 // After the exit, what is still in the pipes is read; a grandchild that keeps them open is not waited for.
 const PIPE_DRAIN_MS = 1000;
 const IS_WINDOWS = process.platform === "win32";
+const TASKKILL = join(process.env["SYSTEMROOT"] ?? "C:\\Windows", "System32", "taskkill.exe");
 
 export interface ProcessOptions {
   cwd: string | undefined;
@@ -61,11 +63,12 @@ export class ServerProcess {
     if (typeof command === "string") throw new CannotStart(`give the command as an array of words, not as "${command}"`);
     const [program, ...args] = command;
     if (program === undefined) throw new CannotStart("no command to start");
+    const env = options.env ?? process.env;
     this.exit = new Promise((resolve) => (this.tellExit = resolve));
     try {
-      this.child = spawn(program, args, {
+      this.child = spawn(withItsPlace(program, env), args, {
         cwd: options.cwd,
-        env: options.env ?? process.env,
+        env,
         stdio: ["pipe", "pipe", "pipe"],
         // A group of its own: Ctrl-C in the host's terminal is for the host, which decides what to tell the server.
         detached: !IS_WINDOWS,
@@ -125,7 +128,7 @@ export class ServerProcess {
   kill(): void {
     const { pid } = this.child;
     if (this.exited || pid === undefined) return;
-    if (IS_WINDOWS) spawnSync("taskkill", ["/PID", String(pid), "/T", "/F"], { windowsHide: true });
+    if (IS_WINDOWS) spawnSync(TASKKILL, ["/PID", String(pid), "/T", "/F"], { windowsHide: true });
     else killGroup(pid);
     this.child.kill("SIGKILL");
   }
@@ -189,6 +192,33 @@ function killGroup(pid: number): void {
     process.kill(-pid, "SIGKILL");
   } catch {
     // It has gone meanwhile.
+  }
+}
+
+/**
+ * The absolute path of a program that is given without a folder. Windows would look into the folder of the project
+ * first, and a project may hold an `rpc-agent.exe` of its own. Throws where it is nowhere on PATH.
+ */
+function withItsPlace(program: string, env: NodeJS.ProcessEnv): string {
+  if (program.includes("/") || (IS_WINDOWS && program.includes("\\"))) return program;
+  // The names of variables have no case on Windows, but a copy of them has.
+  const path = Object.entries(env).find(([name]) => (IS_WINDOWS ? name.toUpperCase() : name) === "PATH")?.[1] ?? "";
+  const endings = IS_WINDOWS && !/\.\w+$/.test(program) ? [".com", ".exe"] : [""];
+  for (const folder of path.split(delimiter).filter((each) => isAbsolute(each))) {
+    for (const ending of endings) {
+      const place = join(folder, program + ending);
+      if (isProgram(place)) return place;
+    }
+  }
+  throw new Error(`there is no ${program}`);
+}
+
+function isProgram(place: string): boolean {
+  try {
+    accessSync(place, constants.X_OK);
+    return statSync(place).isFile();
+  } catch {
+    return false;
   }
 }
 

@@ -2,6 +2,8 @@
 
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
+import { chmodSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import test from "node:test";
 import {
   CannotStart,
@@ -16,7 +18,7 @@ import {
   RpcError,
   ServerExited,
 } from "../src/index.js";
-import { all, FakeServer, isRunning, type Script, WAIT } from "./servers.js";
+import { all, FakeServer, isRunning, type Script, temporaryFolder, WAIT } from "./servers.js";
 
 const POSIX = { ...WAIT, skip: process.platform === "win32" ? "signals" : false };
 const QUIET = { onError: () => {} };
@@ -231,6 +233,28 @@ test("a failing callback keeps nobody else from hearing", WAIT, async (t) => {
   assert.deepEqual(heard.map((n) => n.method), ["turn_start", "turn_end"]);
   const lines = ["a callback for turn_start failed", "a callback for turn_end failed"];
   assert.deepEqual(reported, [...lines, ...lines]);
+});
+
+test("a listener to log or traffic that fails keeps nobody from an answer", WAIT, async (t) => {
+  const script = { "": [{ stderr: "a line\n" }], ping: [{ answer: {} }] };
+  const reported = new Set<string>();
+  const fails = () => {
+    throw new Error("in the user's code");
+  };
+  const options = { onTraffic: fails, onStderr: fails, onError: (_: unknown, where: string) => reported.add(where) };
+  await Client.spawn(new FakeServer(t, script).command, options, (client) => client.ping());
+  assert.deepEqual([...reported].sort(), ["onStderr failed", "onTraffic failed"]);
+});
+
+test("a program in the folder it is started in is not taken for one on PATH", POSIX, async (t) => {
+  const folder = temporaryFolder(t);
+  const program = join(folder, "node");
+  writeFileSync(program, "#!/bin/sh\nexit 7\n");
+  chmodSync(program, 0o755);
+  const env = { ...process.env, PATH: `:.:${dirname(process.execPath)}` };
+  const say = 'process.stdin.on("data", () => console.log(JSON.stringify({ jsonrpc: "2.0", id: 1, result: {} })))';
+  const closeLimits = { shutdownMs: 100, exitMs: 100 };
+  await Client.spawn(["node", "-e", say], { cwd: folder, env, closeLimits }, (client) => client.ping());
 });
 
 test("a reader that falls behind is told and costs no memory", WAIT, async (t) => {
