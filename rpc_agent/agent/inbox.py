@@ -42,12 +42,6 @@ class Inbox:
     def follow_up(self, message: QueuedMessage) -> None:
         self.follow_ups.append(message)
 
-    def take_steering(self) -> QueuedMessage | None:
-        return self.steering.popleft() if self.steering else None
-
-    def take_follow_up(self) -> QueuedMessage | None:
-        return self.follow_ups.popleft() if self.follow_ups else None
-
     def due(self, *, stopping: bool) -> int:
         """How many messages the coming turn delivers: steering first, follow-ups only when the run would stop."""
         if self.steering:
@@ -57,7 +51,9 @@ class Inbox:
         return 0
 
     def take(self) -> QueuedMessage | None:
-        return self.take_steering() or self.take_follow_up()
+        """The next message: steering first."""
+        queue = self.steering or self.follow_ups
+        return queue.popleft() if queue else None
 
     def discard(self, message: QueuedMessage) -> bool:
         """Whether the message was still waiting, and is not any more."""

@@ -4,11 +4,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
+from rpc_agent.extensions.api import NoticeLevel
+
 PermissionAnswer = Literal[
     "allow_once", "allow_always", "reject_once", "reject_always", "dismissed", "unanswered", "unavailable"
 ]
 """`unavailable`: there is nobody to ask. `dismissed`: they closed the question. `unanswered`: no usable answer came."""
-NoticeLevel = Literal["info", "warning", "error"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,6 +14,9 @@ from rpc_agent.tools.base import Tool, ToolContext, ToolResult, error_result
 from rpc_agent.tools.failure import ToolFailure
 from rpc_agent.tools.paths import argument_paths
 
+_NO_HOME = "\0"
+"""No path has this character."""
+
 
 @dataclass(frozen=True, slots=True)
 class Permitted:
@@ -106,7 +109,16 @@ class PermissionGate:
         )
 
     def _place(self, cwd: Path) -> Place:
-        return Place(os.path.realpath(cwd), self._config_dir, os.path.realpath(Path.home()))
+        return Place(os.path.realpath(cwd), self._config_dir, _home())
+
+
+def _home() -> str:
+    """What `~` means in a rule."""
+    try:
+        return os.path.realpath(Path.home())
+    except RuntimeError:
+        # A user of a container that has none: such a rule is then about nothing.
+        return _NO_HOME
 
 
 def _permitted(attempt: Attempt) -> Permitted:

@@ -3,6 +3,7 @@
 import logging
 import re
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 from rpc_agent.conversation.blocks import UserBlock, read_block, text_block
@@ -29,8 +30,14 @@ def lent_tools(client: ClientPort, session_id: str) -> Sequence[Tool]:
         if _NAME.fullmatch(lent.name):
             tools.append(_tool(client, session_id, lent))
         else:
-            _logger.warning("the client's tool %r is not offered: no service takes that name", lent.name)
+            _tell_of_bad_name(lent.name)
     return tools
+
+
+@lru_cache
+def _tell_of_bad_name(name: str) -> None:
+    """Once, although the tools are asked for many times in every turn."""
+    _logger.warning("the client's tool %r is not offered: no service takes that name", name)
 
 
 def _tool(client: ClientPort, session_id: str, lent: LentTool) -> Tool:

@@ -130,7 +130,7 @@ class Navigator:
             self._active = None
             self._idle.set()
 
-    async def _move(self, target: Entry | None, options: NavigationOptions) -> "_Moved":
+    async def _move(self, target: Entry | None, options: NavigationOptions) -> _Moved:
         place, editor_text = self._place(target)
         asks = self._hooks.is_heard("session_before_tree")
         # Up to the target itself, not its parent: a message that comes back to be rewritten needs no summary.

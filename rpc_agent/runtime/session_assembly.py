@@ -10,8 +10,7 @@ from rpc_agent.agent.inbox import Inbox
 from rpc_agent.agent.loop import Machinery
 from rpc_agent.agent.retry import RetryPolicy
 from rpc_agent.context.system_prompt import ContextFile, PromptInputs, Skill, prompt_sections
-from rpc_agent.context.token_classes import CLASSES
-from rpc_agent.context.tokens import SIMPLE
+from rpc_agent.context.token_classes import token_rule
 from rpc_agent.conversation.models import Model
 from rpc_agent.permissions.environment import child_environment
 from rpc_agent.permissions.rules import Mode
@@ -239,7 +238,7 @@ class _Assembly:
             self.log,
             self.models,
             self.toolbox,
-            rule=SIMPLE if self.settings.tokens_estimate == "simple" else CLASSES,
+            rule=token_rule(self.settings.tokens_estimate),
             images_blocked=self.settings.images_block,
             sections=lambda: prompt_sections(replace(inputs, tools=self.toolbox.specs)),
             routing_id=session_id,

@@ -26,6 +26,8 @@ from rpc_agent.storage.paths import sessions_dir
 from rpc_agent.storage.session_file import storage_errors
 from rpc_agent.storage.session_store import SessionStore
 
+_NAMED_VARIABLES = 3
+"""In the log; the answer of the offline model has them all."""
 _logger = logging.getLogger(__name__)
 
 
@@ -121,8 +123,11 @@ class SessionRegistry:
     def find_open(self, path: Path) -> LiveSession | None:
         """The open session that is kept in this file. Raises InvalidValue."""
         resolved = resolved_path("path", path)
-        held = (session for session in self if session.log.store.path is not None)
-        return next((each for each in held if Path(each.log.store.path or "").resolve() == resolved), None)
+        for session in self:
+            held = session.log.store.path
+            if held is not None and held.resolve() == resolved:
+                return session
+        return None
 
     def check_export(self, path: Path) -> None:
         """Raises InvalidValue where a page would take the place of a session or of our own configuration."""
@@ -226,8 +231,9 @@ class SessionRegistry:
         if choice.implicit_offline and not self._has_told_of_offline:
             self._has_told_of_offline = True
             _logger.warning(
-                "no model has a key, so the built-in offline model answers; set one of %s for a real one",
-                ", ".join(catalog.key_variables()),
+                "no model has a key, so the built-in offline model answers; set one of %s, ... for a real one "
+                "(rpc-agent doctor names them all)",
+                ", ".join(catalog.key_variables()[:_NAMED_VARIABLES]),
             )
         return choice
 

@@ -1,12 +1,11 @@
 """The settings of one open session: what the files say, and what this session alone was told. Writes on request."""
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
 
-from rpc_agent.errors import InvalidValue, StorageFailed
-from rpc_agent.platform.atomic_write import replace_file
+from rpc_agent.errors import InvalidValue
+from rpc_agent.runtime.config_file import write_config
 from rpc_agent.runtime.services import Services
 from rpc_agent.settings import Settings, problems, project_settings_file, user_settings_file
 from rpc_agent.settings.fields import unfold
@@ -40,7 +39,7 @@ class SessionSettings:
             file = project_settings_file(self._cwd)
         merged = merge_patch(unfold(read_json_file(file) or {}), unfold(patch))
         _check(merged)
-        _write(file, merged)
+        write_config(file, merged)
         self.current = self._services.settings(self._cwd, session=self._own)
 
 
@@ -61,13 +60,3 @@ def merge_patch(values: Mapping[str, Any], patch: Mapping[str, Any]) -> dict[str
 def _check(values: Mapping[str, Any]) -> None:
     for field, message in problems(values):
         raise InvalidValue(f"patch.{field}" if field else "patch", message)
-
-
-def _write(file: Path, values: Mapping[str, Any]) -> None:
-    try:
-        # Its owner's alone: keys may stand beside it.
-        file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        replace_file(file, (json.dumps(values, indent=2, ensure_ascii=False) + "\n").encode())
-    except OSError as error:
-        message = f"{file} could not be written: {error.strerror}. Nothing was changed."
-        raise StorageFailed(message, errno=error.errno, path=str(file)) from error

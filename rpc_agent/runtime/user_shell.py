@@ -93,10 +93,10 @@ class UserShell:
         self.abort()
 
     def flush(self) -> None:
-        """Record what waits: called where the conversation may take it."""
-        waiting, self._waiting = self._waiting, []
-        for message in waiting:
-            self._log.append("message", {"message": message})
+        """Record what waits: called where the conversation may take it. Raises StorageFailed; what is left waits on."""
+        while self._waiting:
+            self._log.append("message", {"message": self._waiting[0]})
+            del self._waiting[0]
 
     def _message(self, command: str, outcome: CommandOutcome, exclude: bool) -> BashExecutionMessage:
         message: BashExecutionMessage = {

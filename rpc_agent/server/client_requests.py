@@ -9,6 +9,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from rpc_agent.extensions.api import NoticeLevel
 from rpc_agent.protocol.client_requests import CLIENT_REQUESTS
 from rpc_agent.protocol.param_faults import faults, in_words
 from rpc_agent.rpc.errors import Disconnected, RpcError
@@ -17,7 +18,6 @@ from rpc_agent.runtime.client_port import (
     ClientFailed,
     LentResult,
     LentTool,
-    NoticeLevel,
     PermissionAnswer,
     PermissionQuestion,
 )

@@ -67,6 +67,20 @@ async def test_it_stands_in_place_of_ours_of_the_same_name(tmp_path: Path) -> No
         assert called[0]["arguments"] == {"command": "rm -rf /"}
 
 
+async def test_a_name_that_no_service_takes_is_told_once_however_often_tools_are_looked_up(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    home = Home(tmp_path)
+    calling(home)
+    async with serving(home) as client:
+        await lend(client, {"content": "Rain."}, {**WEATHER, "name": "told only once!"})
+        for _ in range(2):
+            await client.request("prompt", {"message": "go", "wait": True})
+    assert [record.getMessage() for record in caplog.records if "told only once" in record.getMessage()] == [
+        "the client's tool 'told only once!' is not offered: no service takes that name"
+    ]
+
+
 async def test_a_second_initialize_takes_the_tool_away(tmp_path: Path) -> None:
     home = Home(tmp_path)
     calling(home)
