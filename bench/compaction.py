@@ -56,9 +56,6 @@ def compaction() -> None:
         row(f"estimating {name}", f"{speed / 1e6:,.0f} MB/s", "(aim: 20)")
 
 
-run = compaction
-
-
 def _path(data: bytes) -> list[Entry]:
     numbers = itertools.count()
     tree = read_session(data, draw_id=lambda: f"{next(numbers):08x}").tree

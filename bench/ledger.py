@@ -35,9 +35,6 @@ def ledger() -> None:
             row(f"ledger, window {window:,}, after {number} compactions", f"{share:.0%}", f"{tokens:,} tokens")
 
 
-run = ledger
-
-
 async def _figures(window: int) -> list[tuple[int, float, int]]:
     estimate = MessageEstimates(CLASSES)
     path: list[Entry] = []

@@ -12,7 +12,6 @@ from bench.session_files import write_chain
 SIZES = (1_000, 100_000, 1_000_000)
 _OPENS = 5
 _BLOCK = 1 << 20
-_INDEX_SECONDS = 120
 
 
 def make_files(folder: Path) -> dict[int, Path]:

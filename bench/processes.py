@@ -7,19 +7,10 @@ from pathlib import Path
 
 def resident_mib(pid: int) -> float:
     """Resident memory now; 0 where the system does not tell."""
-    return _status_mib(pid, "VmRSS")
-
-
-def peak_mib(pid: int) -> float:
-    """The most resident memory so far; 0 where the system does not tell."""
-    return _status_mib(pid, "VmHWM")
-
-
-def _status_mib(pid: int, field: str) -> float:
     status = Path(f"/proc/{pid}/status")
     if not status.exists():
         return 0.0
-    line = next(line for line in status.read_text().splitlines() if line.startswith(field))
+    line = next(line for line in status.read_text().splitlines() if line.startswith("VmRSS"))
     return int(line.split()[1]) / 1024
 
 

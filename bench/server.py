@@ -13,6 +13,8 @@ from typing import IO, Any
 
 from bench import processes
 
+_END_SECONDS = 20
+
 
 class Server:
     """One process, with its folders below `home`."""
@@ -71,5 +73,8 @@ def serving(*options: str, models: Mapping[str, Any] | None = None) -> Iterator[
             yield server
         finally:
             server.stdin.close()
-            server.process.wait(timeout=20)
-            server.stdout.close()
+            try:
+                server.process.wait(timeout=_END_SECONDS)
+            finally:
+                server.process.kill()
+                server.stdout.close()

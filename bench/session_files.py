@@ -7,32 +7,32 @@ from typing import Any
 
 TIME = "2026-01-01T00:00:00.000Z"
 _WORDS = "reading the parser and the tests beside it "
-LINE_BYTES = 1000
+_LINE_BYTES = 1000
 
 
-def write_chain(path: Path, entries: int, *, compacted: bool = False, message_bytes: int = LINE_BYTES) -> Path:
+def write_chain(path: Path, entries: int, *, compacted: bool = False) -> Path:
     """`entries` messages, one below the other. `compacted`: a compaction 20 entries before the end keeps 10 of them."""
     with path.open("wb") as file:
         header = {"type": "session", "version": 3, "id": f"bench-{entries}", "timestamp": TIME, "cwd": str(path.parent)}
         file.write(json.dumps(header).encode() + b"\n")
-        for raw in _chain(entries, entries - 20 if compacted else -1, message_bytes):
+        for raw in _chain(entries, entries - 20 if compacted else -1):
             file.write(json.dumps(raw).encode() + b"\n")
     return path
 
 
-def _chain(entries: int, compaction_at: int, message_bytes: int) -> Iterator[dict[str, Any]]:
+def _chain(entries: int, compaction_at: int) -> Iterator[dict[str, Any]]:
     for n in range(entries):
         base = {"id": f"{n:08x}", "parentId": f"{n - 1:08x}" if n else None, "timestamp": TIME}
         if n == compaction_at:
             kept = {"summary": "What was done.", "firstKeptEntryId": f"{n - 10:08x}", "tokensBefore": 9}
             yield {"type": "compaction", **base, **kept}
         else:
-            yield {"type": "message", **base, "message": _message(n, message_bytes)}
+            yield {"type": "message", **base, "message": _message(n)}
 
 
-def _message(n: int, size: int) -> dict[str, Any]:
+def _message(n: int) -> dict[str, Any]:
     # What the fields around the text take of a line, for users and for assistants.
-    room = max(size - (450 if n % 2 else 200), 10)
+    room = _LINE_BYTES - (450 if n % 2 else 200)
     text = (f"{n} " + _WORDS * (room // len(_WORDS) + 1))[:room]
     content = [{"type": "text", "text": text}]
     if n % 2 == 0:

@@ -18,6 +18,7 @@ from bench.server import Server, serving
 DELTAS = 50_000
 PACED = 600
 PACE_SECONDS = 0.005
+_DELTA = b'"text_delta"'
 
 _SERVICE = """
 import json, socket, sys, time
@@ -99,7 +100,8 @@ def flood(server: Server) -> tuple[float, int]:
     started, count, tail = time.perf_counter(), 0, b""
     while b'"agent_settled"' not in tail:
         chunk = os.read(server.stdout.fileno(), 1 << 20)
-        count += (tail[-12:] + chunk).count(b'"text_delta"')
+        # One byte less than the word: what was counted whole is not counted again.
+        count += (tail[-len(_DELTA) + 1 :] + chunk).count(_DELTA)
         tail = (tail + chunk)[-4096:]
     return time.perf_counter() - started, count
 
@@ -110,7 +112,7 @@ def lateness(server: Server) -> list[float]:
     server.stdin.flush()
     delays: list[float] = []
     for line in server.stdout:
-        if b'"text_delta"' in line:
+        if _DELTA in line:
             now = time.time()
             delays.append(now - float(json.loads(line)["params"]["assistantMessageEvent"]["delta"]))
         elif b'"agent_settled"' in line:

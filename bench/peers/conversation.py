@@ -106,9 +106,6 @@ class Conversation(Generic[P]):
     def resident_mib(self) -> float:
         return processes.resident_mib(self.process.pid)
 
-    def peak_mib(self) -> float:
-        return processes.peak_mib(self.process.pid)
-
     def cpu_seconds(self) -> float:
         return processes.cpu_seconds(self.process.pid)
 
