@@ -5,13 +5,12 @@
     assert server.requests[0]["messages"][-1]["content"] == "hi"
 
 From a synchronous test (a subprocess as the client): `with serve_in_thread([...]) as server`.
-A request that a strict service would refuse (see `faults_in`) is answered 400 and noted in `server.faults`.
+A request that a strict service would refuse (see `completions_faults`) is answered 400 and noted in `server.faults`.
 Replies are played in order; when they run out the answer is 500 "no reply left".
 """
 
 import asyncio
 import json
-import re
 import socket
 import struct
 import threading
@@ -19,6 +18,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, Self
+
+from tests.support.strict_completions import completions_faults
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,7 +93,7 @@ class ChatServer:
     def __init__(self, replies: Sequence[ServerReply] = (), refuse: Callable[[bytes], list[str]] | None = None) -> None:
         """`refuse` names what a strict service of another API would not accept in a request's body."""
         self.replies = list(replies)
-        self._refuse = refuse or faults_in
+        self._refuse = refuse or completions_faults
         self.requests: list[dict[str, Any]] = []
         self.raw_requests: list[bytes] = []
         self.headers: list[dict[str, str]] = []
@@ -230,48 +231,3 @@ def serve_in_thread(replies: Sequence[ServerReply]) -> Iterator[ChatServer]:
 def cut(reply: ServerReply, size: int) -> ServerReply:
     """The same reply, delivered in pieces of `size` bytes."""
     return replace(reply, cut=size)
-
-
-def faults_in(body: bytes) -> list[str]:
-    """What a strict service would refuse in a request's body."""
-    try:
-        text = body.decode("utf-8")
-        request = json.loads(text)
-    except ValueError as error:
-        return [f"not JSON in UTF-8: {error}"]
-    faults = surrogate_faults(text)
-    messages = request.get("messages")
-    if not messages:
-        return [*faults, "no messages"]
-    for place, message in enumerate(messages):
-        content = message.get("content")
-        if message["role"] == "assistant" and message.get("tool_calls"):
-            faults += [f"messages[{place}]: empty content"] if content == "" else []
-        elif not content or (isinstance(content, list) and any(part.get("text") == "" for part in content)):
-            faults.append(f"messages[{place}]: empty content")
-    return faults + _pairing_faults(messages)
-
-
-def surrogate_faults(text: str) -> list[str]:
-    """A body is UTF-8 and needs no such escapes; alone they are refused everywhere."""
-    escapes = re.findall(r"\\u[dD][89a-fA-F][0-9a-fA-F]{2}", text)
-    return ["an escaped surrogate"] if escapes and "\ud800" <= json.loads(f'"{escapes[0]}"') <= "\udfff" else []
-
-
-def _pairing_faults(messages: Sequence[Mapping[str, Any]]) -> list[str]:
-    faults: list[str] = []
-    waiting: list[str] = []
-    for place, message in enumerate(messages):
-        if message["role"] == "tool":
-            call_id = message.get("tool_call_id")
-            if call_id in waiting:
-                waiting.remove(call_id)
-            else:
-                faults.append(f"messages[{place}]: a result without its call: {call_id}")
-            continue
-        if waiting:
-            faults.append(f"messages[{place}]: no result right after the calls {waiting}")
-        waiting = [call["id"] for call in message.get("tool_calls") or ()]
-        for call in message.get("tool_calls") or ():
-            json.loads(call["function"]["arguments"])
-    return [*faults, f"no result for the calls {waiting}"] if waiting else faults

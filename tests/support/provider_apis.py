@@ -19,7 +19,8 @@ from rpc_agent.providers.openai_responses.client import OpenAIResponses
 from rpc_agent.providers.streaming import StreamingModel
 from rpc_agent.providers.timeouts import Timeouts
 from tests.support import strict_anthropic, strict_google, strict_responses
-from tests.support.chat_server import ChatServer, ServerReply, chunk, faults_in, sse
+from tests.support.chat_server import ChatServer, ServerReply, chunk, sse
+from tests.support.strict_completions import completions_faults
 
 KEY = "sk-test-0123456789"
 
@@ -149,7 +150,7 @@ def _responses(said: Said) -> ServerReply:
 COMPLETIONS = Api(
     name="openai-completions",
     client=OpenAICompletions,
-    refuse=faults_in,
+    refuse=completions_faults,
     say=_completions,
     key_header=("authorization", f"Bearer {KEY}"),
 )

@@ -5,23 +5,15 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from tests.support.chat_server import ServerReply, surrogate_faults
+from tests.support.chat_server import ServerReply
+from tests.support.strict_requests import refusing, says_nothing
 
 _FIELDS = frozenset({"model", "max_tokens", "stream", "system", "tools", "messages", "thinking", "output_config"})
 _IMAGES = frozenset({"image/jpeg", "image/png", "image/gif", "image/webp"})
 _MOST_BREAKPOINTS = 4
 
 
-def anthropic_faults(body: bytes) -> list[str]:
-    try:
-        text = body.decode("utf-8")
-        request = json.loads(text)
-    except ValueError as error:
-        return [f"not JSON in UTF-8: {error}"]
-    return [*surrogate_faults(text), *_request_faults(request, text)]
-
-
-def _request_faults(request: Mapping[str, Any], text: str) -> Iterator[str]:
+def _request_faults(request: Mapping[str, Any]) -> Iterator[str]:
     yield from (f"unknown field {name}" for name in request.keys() - _FIELDS)
     if not isinstance(request.get("max_tokens"), int) or request["max_tokens"] < 1:
         yield "max_tokens is required"
@@ -29,7 +21,7 @@ def _request_faults(request: Mapping[str, Any], text: str) -> Iterator[str]:
     budget = thinking.get("budget_tokens")
     if thinking.get("type") == "enabled" and not 1024 <= budget < request["max_tokens"]:
         yield f"a thinking budget of {budget}"
-    if text.count('"cache_control":') > _MOST_BREAKPOINTS:
+    if json.dumps(request).count('"cache_control":') > _MOST_BREAKPOINTS:
         yield "too many cache breakpoints"
     for block in request.get("system", ()):
         yield from _text_faults(block, "system")
@@ -51,15 +43,16 @@ def _turn_faults(messages: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     seen: set[str] = set()
     for place, message in enumerate(messages):
         where = f"messages[{place}]"
-        content = message["content"]
+        content = message.get("content")
+        if says_nothing(content):
+            yield f"{where}: no content"
+        content = content if isinstance(content, list) else []
         results = [block["tool_use_id"] for block in content if block["type"] == "tool_result"]
         if results != waiting or [block["type"] for block in content[: len(results)]] != ["tool_result"] * len(results):
             yield f"{where}: results {results} where {waiting} are due, before all else"
         waiting = [block["id"] for block in content if block["type"] == "tool_use"]
         yield from (f"{where}: the id {name} again" for name in waiting if name in seen)
         seen |= set(waiting)
-        if not content:
-            yield f"{where}: no content"
         for block in content:
             yield from _block_faults(block, where)
 
@@ -93,6 +86,9 @@ def _block_faults(block: Mapping[str, Any], where: str) -> Iterator[str]:
 def _text_faults(block: Mapping[str, Any], where: str) -> Iterator[str]:
     if not block["text"].strip():
         yield f"{where}: an empty text"
+
+
+anthropic_faults = refusing(_request_faults)
 
 
 def events(*items: Mapping[str, Any]) -> bytes:

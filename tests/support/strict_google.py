@@ -4,7 +4,8 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from tests.support.chat_server import ServerReply, surrogate_faults
+from tests.support.chat_server import ServerReply
+from tests.support.strict_requests import refusing
 
 _FIELDS = frozenset({"contents", "systemInstruction", "tools", "generationConfig"})
 _DATA = frozenset({"text", "inlineData", "functionCall", "functionResponse"})
@@ -17,15 +18,6 @@ _SCHEMA = frozenset(
 )  # fmt: skip
 _FORMATS = {"STRING": {"date-time"}, "INTEGER": {"int32", "int64"}, "NUMBER": {"float", "double"}}
 _TYPES = frozenset({"STRING", "NUMBER", "INTEGER", "BOOLEAN", "ARRAY", "OBJECT"})
-
-
-def google_faults(body: bytes) -> list[str]:
-    try:
-        text = body.decode("utf-8")
-        request = json.loads(text)
-    except ValueError as error:
-        return [f"not JSON in UTF-8: {error}"]
-    return [*surrogate_faults(text), *_request_faults(request)]
 
 
 def _request_faults(request: Mapping[str, Any]) -> Iterator[str]:
@@ -48,7 +40,7 @@ def _content_faults(contents: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     waiting: list[tuple[str, str | None]] = []
     for place, content in enumerate(contents):
         where = f"contents[{place}]"
-        parts = content["parts"]
+        parts = content.get("parts") or []
         if content["role"] not in ("user", "model") or not parts:
             yield f"{where}: role {content['role']}, {len(parts)} parts"
         answers = [_named(part["functionResponse"]) for part in parts if "functionResponse" in part]
@@ -71,7 +63,7 @@ def _part_faults(part: Mapping[str, Any], where: str) -> Iterator[str]:
     data = part.keys() & _DATA
     if len(data) != 1 or part.keys() - data - {"thought", "thoughtSignature"}:
         yield f"{where}: a part of {sorted(part)}"
-    if "text" in part and not part["text"] and "thoughtSignature" not in part:
+    if "text" in part and not part["text"].strip() and "thoughtSignature" not in part:
         yield f"{where}: an empty text"
     if "inlineData" in part and part["inlineData"]["mimeType"] not in _IMAGES:
         yield f"{where}: the image"
@@ -103,6 +95,9 @@ def schema_faults(schema: Mapping[str, Any], where: str) -> Iterator[str]:
             yield from schema_faults(inner, f"{where}.{name}")
     if "items" in schema:
         yield from schema_faults(schema["items"], f"{where}[]")
+
+
+google_faults = refusing(_request_faults)
 
 
 def chunks(*items: Mapping[str, Any]) -> bytes:

@@ -2,34 +2,31 @@
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
+
+from tests.support.strict_requests import refusing, says_nothing
 
 _CALL_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 
-def responses_faults(body: bytes) -> list[str]:
-    """What the service says about a request."""
-    try:
-        request = json.loads(body.decode("utf-8"))
-    except ValueError as error:
-        return [f"not JSON in UTF-8: {error}"]
-    faults = ["lone surrogates"] if re.search(r"[\ud800-\udfff]", json.dumps(request, ensure_ascii=False)) else []
+def _request_faults(request: Mapping[str, Any]) -> Iterator[str]:
     items = request.get("input")
     if not items or "messages" in request:
-        return [*faults, "no input"]
+        yield "no input"
+        return
     waiting: list[str] = []
     for place, item in enumerate(items):
         after = items[place + 1].get("type", "message") if place + 1 < len(items) else ""
-        faults += [f"input[{place}]: {fault}" for fault in _item_faults(item, after, waiting)]
-    return faults + [f"no output for {call}" for call in waiting]
+        yield from (f"input[{place}]: {fault}" for fault in _item_faults(item, after, waiting))
+    yield from (f"no output for {call}" for call in waiting)
 
 
 def _item_faults(item: Mapping[str, Any], after: str, waiting: list[str]) -> list[str]:
     """`waiting` holds the calls without an output so far."""
     match item.get("type", "message"):
         case "message":
-            return ["empty"] if _is_empty(item["content"]) else []
+            return ["empty"] if says_nothing(item.get("content")) else []
         case "reasoning":
             return ["reasoning that nothing follows"] if after in ("", "reasoning") else []
         case "function_call":
@@ -40,14 +37,12 @@ def _item_faults(item: Mapping[str, Any], after: str, waiting: list[str]) -> lis
             if item["call_id"] not in waiting:
                 return [f"no call {item['call_id']}"]
             waiting.remove(item["call_id"])
-            return ["empty"] if _is_empty(item["output"]) else []
+            return ["empty"] if says_nothing(item.get("output")) else []
         case kind:
             return [f"unknown {kind}"]
 
 
-def _is_empty(content: object) -> bool:
-    parts = content if isinstance(content, list) else [{"text": content}]
-    return not parts or any(part.get("text") == "" for part in parts)
+responses_faults = refusing(_request_faults)
 
 
 def events(*raw: Mapping[str, Any]) -> bytes:

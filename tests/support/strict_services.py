@@ -1,7 +1,6 @@
 """Strict services of every API on one thread, for a server process as their client: each answers a few words for ever."""
 
 import asyncio
-import json
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -10,6 +9,7 @@ from typing import Any
 
 from tests.support.chat_server import ChatServer
 from tests.support.provider_apis import APIS, COMPLETIONS, Said
+from tests.support.strict_completions import picky_faults
 
 PATIENCE = 10
 
@@ -36,23 +36,6 @@ def strict_services(answer: str) -> Iterator[Mapping[str, ChatServer]]:
         loop.call_soon_threadsafe(loop.stop)
         thread.join(PATIENCE)
         loop.close()
-
-
-def picky_faults(body: bytes) -> list[str]:
-    """What the strictest chat templates refuse beside what every service does."""
-    faults = COMPLETIONS.refuse(body)
-    if faults:
-        return faults
-    messages = json.loads(body)["messages"]
-    for place, message in enumerate(messages):
-        if message["role"] == "system" and place:
-            faults.append(f"messages[{place}]: a system message that is not the first")
-        ids = [call["id"] for call in message.get("tool_calls") or ()]
-        if len(set(ids)) != len(ids) or not all(ids):
-            faults.append(f"messages[{place}]: call ids {ids}")
-        if not all(isinstance(json.loads(c["function"]["arguments"]), dict) for c in message.get("tool_calls") or ()):
-            faults.append(f"messages[{place}]: arguments that are no object")
-    return faults
 
 
 def providers(services: Mapping[str, ChatServer]) -> dict[str, Any]:
