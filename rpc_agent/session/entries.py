@@ -6,7 +6,7 @@ The typed fields beside it are what our own code reads.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 from rpc_agent.conversation.json_values import JsonObject, as_count, as_object, as_text
@@ -258,8 +258,9 @@ def _read_custom_message(raw: JsonObject, base: dict[str, Any]) -> Entry:
 
 
 def milliseconds(timestamp: str) -> int:
-    """An entry's ISO time as milliseconds since the epoch, 0 where it cannot be read."""
+    """An entry's ISO time as milliseconds since the epoch, 0 where it cannot be read. A time without a zone is UTC."""
     try:
-        return int(datetime.fromisoformat(timestamp).timestamp() * 1000)
+        at = datetime.fromisoformat(timestamp)
+        return int((at if at.tzinfo else at.replace(tzinfo=UTC)).timestamp() * 1000)
     except (ValueError, OverflowError):
         return 0

@@ -3,6 +3,7 @@
 Satisfies the tree's port for older entries. Its scan goes in small steps, so that another thread gets its turn.
 """
 
+import errno
 import threading
 import time
 from collections.abc import Iterable
@@ -212,6 +213,8 @@ class FileHead:
             records = read_line(self._lines.readline().rstrip(b"\r\n"), exact=exact)[0]
             if len(records) > 1:
                 self._joined = {(line_at, exact): records}
+        if number >= len(records):
+            raise OSError(errno.ESTALE, "the session file was replaced or cut by another program")
         return records[number]
 
     def _index_lines(self, budget: int) -> None:

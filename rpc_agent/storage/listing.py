@@ -152,7 +152,14 @@ class SessionDirectory:
     def _files(self, cwd: str | None) -> Iterator[tuple[tuple[int, str], Path, os.stat_result]]:
         folders = [self.root / folder_name(cwd)] if cwd is not None else _folders(self.root)
         for folder in folders:
-            for entry in _scan(folder):
+            try:
+                scanned = _scan(folder)
+            except OSError:
+                if cwd is not None or folder == self.root:
+                    raise
+                # As with a file: one that cannot be read must not hide the others.
+                continue
+            for entry in scanned:
                 if not entry.name.endswith(SUFFIX):
                     continue
                 try:

@@ -1,5 +1,6 @@
 """Names and folders of session files. Makes and reads none of them."""
 
+import hashlib
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -9,6 +10,10 @@ from rpc_agent.platform import paths as platform_paths
 SUFFIX = ".jsonl"
 _NOT_IN_FOLDERS = str.maketrans({"/": "-", "\\": "-", ":": "-"})
 _NOT_IN_TIMES = str.maketrans({":": "-", ".": "-"})
+_LONGEST_NAME = 255
+"""Of a folder: bytes on Linux and most systems, UTF-16 units on macOS and Windows."""
+_END_KEPT = 50
+"""Characters; four bytes each still leave room for the digest."""
 
 
 def sessions_dir(
@@ -26,10 +31,17 @@ def sessions_dir(
     return platform_paths.sessions_dir({"RPC_AGENT_SESSION_DIR": chosen}, home=home, platform=platform)
 
 
-def folder_name(cwd: str) -> str:
-    """The folder, inside the sessions dir, of the sessions of one working directory."""
-    inner = cwd[1:] if cwd.startswith(("/", "\\")) else cwd
-    return f"--{inner.translate(_NOT_IN_FOLDERS)}--"
+def folder_name(cwd: str, *, platform: str = sys.platform) -> str:
+    """The folder, inside the sessions dir, of the sessions of one working directory. The name of one that is too deep
+    for a name is a digest and the end of it."""
+    inner = (cwd[1:] if cwd.startswith(("/", "\\")) else cwd).translate(_NOT_IN_FOLDERS)
+    name = f"--{inner}--"
+    counts_units = platform in ("win32", "darwin")
+    encoded = name.encode("utf-16-le" if counts_units else "utf-8", "surrogatepass")
+    if len(encoded) // (2 if counts_units else 1) <= _LONGEST_NAME:
+        return name
+    digest = hashlib.sha256(cwd.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+    return f"--{digest}-{inner[-_END_KEPT:]}--"
 
 
 def session_file_path(directory: Path, *, cwd: str, session_id: str, timestamp: str) -> Path:

@@ -42,32 +42,34 @@ class SessionFile:
     def open(cls, path: Path) -> "SessionFile":
         """Open an existing file and lock it. Raises SessionLocked when another program writes it."""
         with storage_errors(path):
-            lock = lock_session(path)
-            try:
-                return cls(path, os.open(path, _OPEN), lock, is_new=False)
-            except BaseException:
-                lock.release()
-                raise
+            return cls._locked(path, _OPEN, is_new=False)
 
     @classmethod
     def create(cls, path: Path, data: bytes) -> "SessionFile":
         """Make a new file that holds `data` from its first moment on, or no file at all."""
         with storage_errors(path):
             make_private_folder(path.parent)
-            lock = lock_session(path)
-            try:
-                file = cls(path, os.open(path, _OPEN | os.O_CREAT | os.O_EXCL, _OWNER_ONLY_FILE), lock, is_new=True)
-            except BaseException:
-                lock.release()
-                raise
+            file = cls._locked(path, _OPEN | os.O_CREAT | os.O_EXCL, is_new=True)
         try:
             file.append(data)
         except BaseException:
-            with contextlib.suppress(OSError):
-                path.unlink()
-            file.close()
+            file.close(remove=True)
             raise
         return file
+
+    @classmethod
+    def _locked(cls, path: Path, flags: int, *, is_new: bool) -> "SessionFile":
+        lock = lock_session(path)
+        try:
+            descriptor = os.open(path, flags, _OWNER_ONLY_FILE)
+            try:
+                return cls(path, descriptor, lock, is_new=is_new)
+            except BaseException:
+                os.close(descriptor)
+                raise
+        except BaseException:
+            lock.release()
+            raise
 
     def append(self, lines: bytes) -> None:
         """Add whole lines (each with its newline) in one write. On StorageFailed the file is as before."""
@@ -104,8 +106,9 @@ class SessionFile:
         """The first `size` bytes are known, of the file that has our name now: a migration may have replaced it."""
         with storage_errors(self.path):
             if not os.path.samestat(os.fstat(self._descriptor), os.stat(self.path)):
-                os.close(self._descriptor)
-                self._descriptor = os.open(self.path, _OPEN)
+                # The new one first: where it cannot be opened, `close` must not meet a number that is another file's.
+                replaced, self._descriptor = self._descriptor, os.open(self.path, _OPEN)
+                os.close(replaced)
             self.size = size
             self.needs_newline = read_range(self.path, size - 1, size) != b"\n"
 
@@ -124,12 +127,16 @@ class SessionFile:
                 sync_folder(self.path.parent)
                 self._folder_is_synced = True
 
-    def close(self) -> None:
-        """Give the file and its lock free; more than once is harmless."""
+    def close(self, *, remove: bool = False) -> None:
+        """Give the file and its lock free; more than once is harmless. `remove` takes the file away as well."""
         with self._closing:
             descriptor, self._descriptor = self._descriptor, -1
         if descriptor >= 0:
             os.close(descriptor)
+            if remove:
+                # Between the two: Windows removes no open file, and without the lock it may be another's by then.
+                with contextlib.suppress(OSError):
+                    self.path.unlink()
             self._lock.release()
 
     def _take_back(self, written: int) -> None:

@@ -69,17 +69,18 @@ async def test_an_odd_path_on_the_command_line_is_refused_by_what_needs_it(
         assert await refusal(client, "get_state") == (-32602, [option])
 
 
-async def test_sessions_of_a_directory_whose_name_makes_no_folder_name_are_no_internal_error(tmp_path: Path) -> None:
+async def test_a_directory_too_deep_for_the_name_of_a_folder_has_sessions_like_any_other(tmp_path: Path) -> None:
     deep = tmp_path.joinpath(*["d" * 100] * 3)
     deep.mkdir(parents=True)
     home = Home(tmp_path)
-    home.sessions.mkdir()
     async with serving(home) as client:
-        assert await refusal(client, "list_sessions", {"cwd": str(deep)}) == (-32019, [])
-        assert await refusal(client, "open_session", {"latest": True, "cwd": str(deep)}) == (-32019, [])
+        made = await client.request("new_session", {"cwd": str(deep)})
+        await client.request("prompt", {"message": "What files are here?", "wait": True})
+        found = (await client.request("list_sessions", {"cwd": str(deep)}))["sessions"]
+    assert [session["id"] for session in found] == [made["sessionId"]]
     launched = Launched(tmp_path, cwd=str(deep), session_dir=str(home.sessions), continue_latest=True)
     async with serving(launched) as client:
-        assert await refusal(client, "get_state") == (-32019, [])
+        assert (await client.request("get_state"))["sessionId"] == made["sessionId"]
 
 
 @pytest.mark.parametrize("patch", [{"sessionDir": "\0"}, {"sessionDir": "x" * 5000}, {"shell": {"path": "a\0"}}])

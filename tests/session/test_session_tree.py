@@ -1,5 +1,9 @@
 """The tree: paths, roots and children end for every shape of links."""
 
+import os
+import subprocess
+import sys
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -79,6 +83,14 @@ def test_a_taken_id_is_drawn_again_and_a_broken_source_gets_a_uuid() -> None:
     assert new_entry_id(lambda: next(draws), lambda: "uuid", {"a" * 8}.__contains__) == "b" * 8
     assert new_entry_id(lambda: "a" * 8, lambda: "uuid", {"a" * 8}.__contains__) == "uuid"
     assert new_entry_id(lambda: "a" * 8, lambda: "uuid", set().__contains__, certain=False) == "a" * 16
+
+
+def test_a_time_without_a_zone_is_that_of_every_machine() -> None:
+    program = "from rpc_agent.session.entries import milliseconds; print(milliseconds('2026-01-01T00:00:00'))"
+    for zone in ("UTC", "Asia/Tokyo"):
+        command = [sys.executable, "-c", program]
+        told = subprocess.run(command, env={**os.environ, "TZ": zone}, capture_output=True, check=True, timeout=30)
+        assert int(told.stdout) == 1_767_225_600_000
 
 
 @pytest.mark.parametrize(("given_name", "stored"), [("  a\nb\r\n c ", "a b c"), ("\n", ""), ("x  y", "x  y")])

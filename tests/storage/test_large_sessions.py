@@ -9,6 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from rpc_agent.context.projection import project
+from rpc_agent.errors import StorageFailed
 from rpc_agent.storage.session_store import SessionStore
 from tests.support.damaged_files import damaged_files
 from tests.support.sessions import CountingIdentity, line, raw_entry, session_bytes, user, write_session
@@ -108,6 +109,17 @@ def test_a_compaction_that_keeps_nothing_needs_nothing_older(
     store = open_tail(path)
     ids = [entry.id for entry in store.branch()]
     assert (ids[-10], ids[-1]) == ("e0000950", "e0000959")
+
+
+def test_an_entry_that_another_program_cut_off_is_a_failure_of_the_disk(open_tail: Opener, compacted: Path) -> None:
+    store = open_tail(compacted)
+    assert store.get("e0000003").id == "e0000003"
+    with open(compacted, "r+b") as file:
+        file.truncate(100)
+    with pytest.raises(StorageFailed):
+        store.get("e0000900")
+    with pytest.raises(StorageFailed):
+        store.pages.objects("e0000900", 9)
 
 
 def test_a_chain_without_compaction_is_read_to_its_root(open_tail: Opener, tmp_path: Path) -> None:

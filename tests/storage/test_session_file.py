@@ -106,6 +106,17 @@ def test_a_file_that_cannot_be_opened_stays_unlocked(tmp_path: Path) -> None:
     lock_session(path).release()
 
 
+def test_a_file_that_cannot_be_opened_anew_after_a_migration_is_closed_all_the_same(tmp_path: Path) -> None:
+    path = write_session(tmp_path / "s.jsonl")
+    file = SessionFile.open(path)
+    path.rename(tmp_path / "elsewhere.jsonl")
+    path.mkdir()
+    with pytest.raises(StorageFailed):
+        file.was_read(1)
+    file.close()
+    lock_session(path).release()
+
+
 def test_the_piece_of_a_short_write_is_cut_off_unless_another_program_wrote_behind_it(tmp_path: Path) -> None:
     path = write_session(tmp_path / "s.jsonl")
     file = SessionFile.open(path)

@@ -109,6 +109,18 @@ def test_a_file_that_could_not_be_read_is_listed_once_it_can(directory: SessionD
     assert [session.path for session in directory.list(cwd="/c").sessions] == [path]
 
 
+@pytest.mark.skipif(sys.platform == "win32" or os.geteuid() == 0, reason="everybody may read everything")
+def test_a_folder_that_cannot_be_read_hides_no_other(directory: SessionDirectory) -> None:
+    folder = directory.root / folder_name("/c")
+    folder.chmod(0)
+    try:
+        assert [session.id for session in directory.list().sessions] == ["11-id", "00-id"]
+        with pytest.raises(PermissionError):
+            directory.list(cwd="/c")
+    finally:
+        folder.chmod(0o700)
+
+
 def test_sessions_are_found_by_a_prefix_that_only_one_has(directory: SessionDirectory) -> None:
     assert directory.find("1") == directory.list(cwd="/a-b").sessions[0].path
     add_session(directory.root, "1-other", "/d", "x", seconds=1)
@@ -233,6 +245,17 @@ def test_a_fork_ends_before_the_message_and_gives_its_text(tmp_path: Path) -> No
 )
 def test_a_working_directory_has_a_folder(cwd: str, folder: str) -> None:
     assert folder_name(cwd) == folder
+
+
+@pytest.mark.parametrize("letter", ["a", "ä", "漢", "😀"])
+@pytest.mark.parametrize(("platform", "unit"), [("linux", "utf-8"), ("darwin", "utf-16-le"), ("win32", "utf-16-le")])
+def test_a_directory_that_is_deep_has_a_folder_of_its_own(letter: str, platform: str, unit: str) -> None:
+    size = len("a".encode(unit))
+    longest = letter * ((255 - len("----")) * size // len(letter.encode(unit)))
+    names = [folder_name(f"/{cwd}", platform=platform) for cwd in (longest, longest + letter, longest + letter * 2)]
+    assert names[0] == f"--{longest}--"
+    assert all(len(name.encode(unit)) <= 255 * size and name.endswith(f"{letter * 50}--") for name in names)
+    assert len(set(names)) == 3
 
 
 def test_a_file_name_holds_time_and_id() -> None:
