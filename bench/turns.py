@@ -15,7 +15,6 @@ from bench.session_files import write_chain
 _CONTEXTS = (100, 1_000, 10_000)
 _PROMPTS = 25
 _WARM = 5
-_ROUNDS, _IN_A_ROW = 6, 6
 
 
 def prompt_to_request() -> None:
@@ -33,21 +32,16 @@ def prompt_to_request() -> None:
 
 
 def _measure(url: str, path: Path) -> tuple[float, float, int]:
-    """Seconds of ours and of the bare POST, both medians, and the bytes of the body.
-
-    By turns, but some of each in a row, the first of which is not counted: whoever comes second finds the processor's
-    caches full of the other's megabytes, and everything it does takes twice as long.
-    """
+    """Seconds of ours and of the bare POST, taken by turns, both medians; and the bytes of the body."""
     ours, bare = [], []
     size = 0
     with serving("--model", "loopback/m", models=models(url)) as server, posting(url) as post:
         server.ask("open_session", {"path": str(path)})
-        for _ in range(_ROUNDS):
-            ours += [_to_request(server) for _ in range(_IN_A_ROW)][1:]
-            posts = [post() for _ in range(_IN_A_ROW)][1:]
-            bare += [seconds for seconds, _ in posts]
-            size = posts[-1][1]
-    return statistics.median(ours), statistics.median(bare), size
+        for _ in range(_WARM + _PROMPTS):
+            ours.append(_to_request(server))
+            seconds, size = post()
+            bare.append(seconds)
+    return statistics.median(ours[_WARM:]), statistics.median(bare[_WARM:]), size
 
 
 def _to_request(server: Server) -> float:

@@ -5,6 +5,7 @@ import statistics
 import time
 from collections.abc import Callable, Sequence
 
+from bench.bare_post import posting
 from bench.peers.comparing import Aim, Comparison, Figure, Work
 from bench.peers.conversation import talking
 from bench.peers.files import Files
@@ -22,26 +23,32 @@ _LIFE_SECONDS = 240
 
 
 def prompt_to_request(comparison: Comparison, files: Files) -> None:
-    """Prompt written -> the whole request is with the service."""
-    names = {messages: f"prompt to request, {messages:,} messages" for messages in _CONTEXTS}
+    """Prompt written -> the whole request is with the service; and what a bare POST of the same bytes takes of it."""
+    alone = {messages: f"the same without a bare POST, {messages:,} messages" for messages in _CONTEXTS}
     with loopback() as url:
-        for messages, name in names.items():
-            work = Work((Figure(name, "ms"),), _requests(files, f"{url}/v1", messages), _RUNS)
-            comparison.with_agents(work)
-    figure = Figure("a hundred times the context takes", "times", _FLAT)
-    comparison.growth(figure, of=names[max(_CONTEXTS)], over=names[min(_CONTEXTS)])
+        for messages, name in alone.items():
+            figures = (Figure(f"prompt to request, {messages:,} messages", "ms"), Figure(name, "ms"))
+            comparison.with_agents(Work(figures, _requests(files, url, messages), _RUNS))
+    figure = Figure("a hundred times the context takes, without it", "times", _FLAT)
+    comparison.growth(figure, of=alone[max(_CONTEXTS)], over=alone[min(_CONTEXTS)])
 
 
 def _requests(files: Files, url: str, messages: int) -> Callable[[Agent], Sequence[float]]:
     def measure(agent: Agent) -> Sequence[float]:
-        with files.chain(messages) as path, talking(agent, url) as conversation:
+        with (
+            files.chain(messages) as path,
+            posting(url) as post,
+            talking(agent, f"{url}/v1") as conversation,
+        ):
             conversation.ask(agent.open(path))
-            times = []
+            times, posts = [], []
             for number in range(_WARM + _PROMPTS):
                 started = time.perf_counter()
                 lines = conversation.prompt(agent.prompt(f"prompt {number}"))
                 times.append(_arrival(lines) - started)
-            return (statistics.median(times[_WARM:]) * 1e3,)
+                posts.append(post()[0])
+            whole = statistics.median(times[_WARM:])
+            return (whole * 1e3, (whole - statistics.median(posts[_WARM:])) * 1e3)
 
     return measure
 
