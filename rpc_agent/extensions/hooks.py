@@ -5,7 +5,7 @@ Events and answers are JSON objects, the same for an extension in Python and for
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from rpc_agent.conversation.json_values import JsonObject
 
@@ -22,19 +22,7 @@ HookName = Literal[
     "turn_end",
     "agent_before_settle",
 ]
-HOOK_NAMES: tuple[HookName, ...] = (
-    "session_before_compact",
-    "session_compact",
-    "session_compact_failed",
-    "session_before_tree",
-    "session_tree",
-    "context",
-    "tool_call",
-    "tool_result",
-    "input",
-    "turn_end",
-    "agent_before_settle",
-)
+HOOK_NAMES: tuple[HookName, ...] = get_args(HookName)
 DRAFT_KINDS = frozenset({"custom", "custom_message", "context_edit", "compaction"})
 """Entries that an extension may add; the others are the engine's to write."""
 

@@ -4,6 +4,7 @@ and passed over; only a failing `tool_call` hook counts as a refusal, because it
 
 import copy
 import logging
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -20,26 +21,47 @@ HOOK_SECONDS = 30.0
 """Long enough for a question to a service, short enough that nobody thinks the agent is dead."""
 A = TypeVar("A")
 _logger = logging.getLogger(__name__)
-_LIMIT: ContextVar[anyio.CancelScope | None] = ContextVar("limit", default=None)
 
 
 class HookFailed(Exception):
     """A source could not answer; the message says why, for people."""
 
 
+class _Limit:
+    """The time that a hook has. It stands still while questions are open; a hook may ask several at once."""
+
+    def __init__(self, scope: anyio.CancelScope) -> None:
+        self._scope = scope
+        self._questions = 0
+        self._left = 0.0
+
+    def stop(self) -> None:
+        if not self._questions:
+            self._left = self._scope.deadline - anyio.current_time()
+            self._scope.deadline = math.inf
+        self._questions += 1
+
+    def go_on(self) -> None:
+        self._questions -= 1
+        if not self._questions:
+            self._scope.deadline = anyio.current_time() + self._left
+
+
+_LIMIT: ContextVar[_Limit | None] = ContextVar("limit", default=None)
+
+
 @contextmanager
 def unhurried() -> Iterator[None]:
     """While a person thinks, the hook that asked them is not out of time."""
-    scope = _LIMIT.get()
-    if scope is None:
+    limit = _LIMIT.get()
+    if limit is None:
         yield
         return
-    began, deadline = anyio.current_time(), scope.deadline
-    scope.deadline = float("inf")
+    limit.stop()
     try:
         yield
     finally:
-        scope.deadline = deadline + anyio.current_time() - began
+        limit.go_on()
 
 
 class HookSource(Protocol):
@@ -184,13 +206,13 @@ class HookRunner:
         if not source.hears(hook):
             return None
         try:
-            with anyio.fail_after(self._seconds) as scope:
-                token = _LIMIT.set(scope)
+            with anyio.move_on_after(self._seconds) as scope:
+                token = _LIMIT.set(_Limit(scope))
                 try:
                     return Answered(source.name, read(await source.ask(hook, event)))
                 finally:
                     _LIMIT.reset(token)
-        except TimeoutError:
+            # Not `fail_after`: a handler that waited in vain for something of its own raises the same error.
             return self._fault(source, hook, f"it did not answer within {self._seconds:g} s")
         except BadAnswer as error:
             return self._fault(source, hook, f"its answer cannot be used: {error}")

@@ -16,6 +16,8 @@ _MOST_BYTES = 256 * 1024
 """More than any instructions have; a mistaken file must not fill the model's window."""
 _PLACEHOLDER = re.compile(r"\$(?:ARGUMENTS|@|([1-9]))")
 _NAME = re.compile(r"[\w.:-]+")
+_CALL = re.compile(r"/(\S+)\s*(.*)", re.DOTALL)
+"""A line end parts a name from what it is given as a space does."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +45,8 @@ def find_commands(folders: Iterable[Path]) -> tuple[Command, ...]:
 
 def expand(text: str, commands: Iterable[Command]) -> str:
     """The message that "/name arguments" stands for; any other text is itself."""
-    name, _, rest = text[1:].partition(" ") if text.startswith("/") else ("", "", "")
+    called = _CALL.fullmatch(text)
+    name, rest = (called[1], called[2]) if called else ("", "")
     command = next((each for each in commands if each.name == name), None)
     if command is None:
         return text

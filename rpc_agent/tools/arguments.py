@@ -1,7 +1,8 @@
 """Fits a model's arguments to a tool's JSON Schema. Pure.
 
 Understood: type, properties, required, additionalProperties, items, enum, minimum, exclusiveMinimum, maximum,
-minLength, minItems. Other keywords are not checked: a tool that comes from outside checks for itself.
+minLength, minItems. Other keywords, and values that these cannot have, are not checked: a tool that comes from outside
+checks for itself.
 Forgiven, because models do it: numbers and booleans written as strings (and numbers where a string is due), objects
 and arrays sent as JSON text, one object where a list of objects is due, null for an argument that may be left out.
 """
@@ -11,7 +12,10 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from rpc_agent.conversation.json_values import as_object
+
 _SHOWN_CHARACTERS = 60
+_LIMITS = frozenset({"minimum", "exclusiveMinimum", "maximum", "minLength", "minItems"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,8 +33,22 @@ def fit_arguments(schema: Mapping[str, Any], arguments: object) -> Fitted:
 
 
 def _types(schema: Mapping[str, Any]) -> tuple[str, ...]:
-    declared = schema.get("type", ())
-    return (declared,) if isinstance(declared, str) else tuple(declared)
+    declared = schema.get("type")
+    return (declared,) if isinstance(declared, str) else tuple(filter(_is_text, _list(schema, "type")))
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str)
+
+
+def _list(schema: Mapping[str, Any], name: str) -> list[Any]:
+    value = schema.get(name)
+    return value if isinstance(value, list) else []
+
+
+def _property(schema: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    """The schema of one property, empty where nothing is said of it, as `true` says it too."""
+    return as_object(as_object(schema.get("properties")).get(name))
 
 
 def _coerced(schema: Mapping[str, Any], value: Any) -> Any:
@@ -50,12 +68,11 @@ def _coerced(schema: Mapping[str, Any], value: Any) -> Any:
 
 
 def _coerced_object(schema: Mapping[str, Any], value: dict[str, Any]) -> dict[str, Any]:
-    properties = schema.get("properties", {})
-    required = schema.get("required", ())
+    known, required = as_object(schema.get("properties")), _list(schema, "required")
     return {
-        name: _coerced(properties.get(name, {}), item)
+        name: _coerced(_property(schema, name), item)
         for name, item in value.items()
-        if item is not None or name in required or name not in properties or "null" in _types(properties[name])
+        if item is not None or name in required or name not in known or "null" in _types(_property(schema, name))
     }
 
 
@@ -99,8 +116,9 @@ def _problems(schema: Mapping[str, Any], value: Any, path: str) -> Iterator[str]
         wanted = " or ".join(_WITH_ARTICLE.get(name, name) for name in types)
         yield f"{path or 'arguments'} must be {wanted}, got {_shown(value)}"
         return
-    if "enum" in schema and value not in schema["enum"]:
-        allowed = ", ".join(json.dumps(choice, ensure_ascii=False) for choice in schema["enum"])
+    choices = _list(schema, "enum")
+    if choices and value not in choices:
+        allowed = ", ".join(json.dumps(choice, ensure_ascii=False) for choice in choices)
         yield f"{path or 'arguments'} must be one of {allowed}, got {_shown(value)}"
     yield from _limit_problems(schema, value, path)
     if isinstance(value, dict):
@@ -111,27 +129,28 @@ def _problems(schema: Mapping[str, Any], value: Any, path: str) -> Iterator[str]
 
 
 def _limit_problems(schema: Mapping[str, Any], value: Any, path: str) -> Iterator[str]:
+    limits = {name: limit for name, limit in schema.items() if name in _LIMITS and _is_number(limit)}
     if isinstance(value, int | float) and not isinstance(value, bool):
-        if "minimum" in schema and not value >= schema["minimum"]:
-            yield f"{path} must be at least {schema['minimum']}, got {_shown(value)}"
-        if "exclusiveMinimum" in schema and not value > schema["exclusiveMinimum"]:
-            yield f"{path} must be more than {schema['exclusiveMinimum']}, got {_shown(value)}"
-        if "maximum" in schema and not value <= schema["maximum"]:
-            yield f"{path} must be at most {schema['maximum']}, got {_shown(value)}"
-    if isinstance(value, str) and len(value) < schema.get("minLength", 0):
+        if not value >= limits.get("minimum", value):
+            yield f"{path} must be at least {limits['minimum']}, got {_shown(value)}"
+        if "exclusiveMinimum" in limits and not value > limits["exclusiveMinimum"]:
+            yield f"{path} must be more than {limits['exclusiveMinimum']}, got {_shown(value)}"
+        if not value <= limits.get("maximum", value):
+            yield f"{path} must be at most {limits['maximum']}, got {_shown(value)}"
+    if isinstance(value, str) and len(value) < limits.get("minLength", 0):
         yield f"{path} must not be empty"
-    if isinstance(value, list) and len(value) < schema.get("minItems", 0):
-        yield f"{path} must have at least {schema['minItems']} item(s)"
+    if isinstance(value, list) and len(value) < limits.get("minItems", 0):
+        yield f"{path} must have at least {limits['minItems']} item(s)"
 
 
 def _object_problems(schema: Mapping[str, Any], value: dict[str, Any], path: str) -> Iterator[str]:
-    properties = schema.get("properties", {})
-    for name in schema.get("required", ()):
+    properties = as_object(schema.get("properties"))
+    for name in filter(_is_text, _list(schema, "required")):
         if name not in value:
             yield f"{_inside(path, name)} is missing"
     for name, item in value.items():
         if name in properties:
-            yield from _problems(properties[name], item, _inside(path, name))
+            yield from _problems(_property(schema, name), item, _inside(path, name))
         elif schema.get("additionalProperties") is False:
             allowed = ", ".join(properties) or "none"
             yield f"{_inside(path, name)} is not an argument of this tool; allowed here: {allowed}"

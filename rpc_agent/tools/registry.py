@@ -4,6 +4,7 @@ import logging
 from collections.abc import Iterable, Iterator
 
 from rpc_agent.conversation.blocks import ToolCallBlock
+from rpc_agent.conversation.json_values import as_object
 from rpc_agent.conversation.tool_spec import ToolSpec
 from rpc_agent.tools.arguments import fit_arguments
 from rpc_agent.tools.base import Tool, ToolContext, ToolResult, error_result
@@ -56,6 +57,7 @@ def _refusal(spec: ToolSpec, problems: Iterable[str]) -> str:
 
 
 def _usage(spec: ToolSpec) -> str:
-    required = spec.parameters.get("required", ())
-    names = [name if name in required else f"{name}?" for name in spec.parameters.get("properties", {})]
+    required = spec.parameters.get("required")
+    required = required if isinstance(required, list) else []
+    names = [name if name in required else f"{name}?" for name in as_object(spec.parameters.get("properties"))]
     return f"{spec.name} takes {{{', '.join(names)}}}."

@@ -22,7 +22,7 @@ from rpc_agent.extensions.hooks import (
     read_tool_call,
     read_tool_result,
 )
-from rpc_agent.extensions.runner import HookFault, HookRunner, PythonExtension
+from rpc_agent.extensions.runner import HookFault, HookRunner, PythonExtension, unhurried
 
 pytestmark = pytest.mark.anyio
 
@@ -96,6 +96,36 @@ async def test_a_hook_that_throws_hangs_or_talks_nonsense_is_reported_and_passed
         ("hangs", "it did not answer within 0.05 s"),
         ("nonsense", "its answer cannot be used: unknown: cancle; this hook answers with cancel, compaction"),
     ]
+
+
+async def test_a_timeout_of_a_hooks_own_is_not_told_as_its_lateness() -> None:
+    async def waits_for_a_service(event: dict[str, Any]) -> None:
+        raise TimeoutError("no answer from the service")
+
+    hooks, faults = runner(extension("asks", "turn_end", waits_for_a_service))
+    await hooks.tell("turn_end", {})
+    assert faults == [HookFault("asks", "turn_end", "it failed: TimeoutError: no answer from the service")]
+
+
+async def test_two_questions_at_once_neither_use_up_the_time_of_a_hook_nor_end_its_limit() -> None:
+    answered = anyio.Event()
+
+    async def ask(seconds: float) -> None:
+        with unhurried():
+            await anyio.sleep(seconds)
+
+    async def asks_twice_and_hangs(event: dict[str, Any]) -> None:
+        async with anyio.create_task_group() as questions:
+            questions.start_soon(ask, 0.1)
+            questions.start_soon(ask, 0.5)
+        answered.set()
+        await anyio.sleep_forever()
+
+    hooks, faults = runner(extension("asks", "turn_end", asks_twice_and_hangs), seconds=0.2)
+    with anyio.fail_after(10):
+        await hooks.tell("turn_end", {})
+    assert answered.is_set()
+    assert faults == [HookFault("asks", "turn_end", "it did not answer within 0.2 s")]
 
 
 async def test_a_failing_source_can_count_as_an_answer() -> None:

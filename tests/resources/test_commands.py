@@ -61,6 +61,7 @@ def test_templates_and_skills_are_found_and_a_projects_own_win(tmp_path: Path) -
         ("One: $1, nine: $9", "/t a", "One: a, nine:"),
         ("Do it.", "/t quickly", "Do it.\n\nquickly"),
         ("Do it.", "/t", "Do it."),
+        ("Do it.", "/t\nin two\nlines", "Do it.\n\nin two\nlines"),
         ("Cost: $10", "/t x", "Cost: x0"),
     ],
 )

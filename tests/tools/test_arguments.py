@@ -75,3 +75,18 @@ def test_what_cannot_be_meant_is_named_with_its_place(given: Any, problems: list
 
 def test_deeply_nested_text_is_refused_and_not_followed():
     assert fit_arguments(SCHEMA, {"path": "x", "edits": "[" * 100_000}).problems != ()
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"properties": {"x": True}},
+        {"properties": 5, "required": 5},
+        {"properties": {"x": {"minimum": "1", "exclusiveMinimum": True, "maximum": None}}},
+        {"properties": {"x": {"enum": None}}, "required": [["x"], "x"]},
+        {"properties": {"x": {"type": [{}, "integer"]}}},
+        {"type": None},
+    ],
+)
+def test_what_a_foreign_schema_says_wrongly_it_does_not_say(schema: dict[str, Any]):
+    assert fit_arguments(schema, {"x": 1}) == Fitted({"x": 1}, ())
