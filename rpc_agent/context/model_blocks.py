@@ -21,9 +21,9 @@ BlockT = TypeVar("BlockT", TextBlock, ThinkingBlock, ToolCallBlock)
 _IMAGE_NOTE = "[An image was here; this model does not read images.]"
 _IMAGES_BLOCKED_NOTE = "[An image was here; sending images is switched off.]"
 _SILENT_RESULT = "(no output)"
-# Of arguments: files hold anything, services refuse what is nested some hundreds deep, and so do JSON writers.
-_MOST_LEVELS = 100
 """Anthropic and others refuse an empty result, and a command that prints nothing is ordinary."""
+_MOST_LEVELS = 100
+"""Of arguments: files hold anything, services refuse what is nested some hundreds deep, and so do JSON writers."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal, NotRequired
 from pydantic import Field
 from typing_extensions import TypeAliasType, TypedDict
 
-from rpc_agent.protocol.wire_model import JsonObject, WireModel, open_object
+from rpc_agent.protocol.wire_model import WireModel, open_object
 
 
 class TextContent(WireModel):
@@ -86,8 +86,3 @@ AssistantContent = TypeAliasType(
     "AssistantContent", Annotated[TextBlock | ThinkingBlock | ToolCallBlock, Field(discriminator="type")]
 )
 """A block of the model's message."""
-
-
-def to_content(message: str | list[TextContent | ImageContent]) -> str | list[JsonObject]:
-    """A client's message as the engine keeps it: text, or JSON blocks."""
-    return message if isinstance(message, str) else [block.to_wire() for block in message]

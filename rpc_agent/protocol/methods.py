@@ -287,7 +287,7 @@ COMPACTION = (
         compaction.CompactionPreview,
         "What compact would do now; writes nothing, asks no model.",
         positional=("keepRecentTokens",),
-        errors=("nothingToCompact", "alreadyCompacted"),
+        errors=("nothingToCompact", "alreadyCompacted", "noModel", "authMissing"),
     ),
     _in_order(
         "undo_compaction",

@@ -1,8 +1,9 @@
 """What `serve` was told on the command line. Plain values, so that the first answer waits for no parser's imports."""
 
-from typing import BinaryIO, Literal, NamedTuple
+from typing import BinaryIO, NamedTuple
 
-DEFAULT_MAX_MESSAGE_BYTES = 64 << 20
+from rpc_agent.rpc.framing import DEFAULT_MAX_MESSAGE_BYTES, Framing
+
 MAX_IN_FLIGHT = 1024
 
 
@@ -22,7 +23,7 @@ class ServeOptions(NamedTuple):
     offline: bool = True
     extensions: tuple[str, ...] = ()
     """Python files to load, beside those that are installed or lie in the configuration."""
-    framing: Literal["lines", "headers"] | None = None
+    framing: Framing | None = None
     """None: the first line decides."""
     max_message_bytes: int = DEFAULT_MAX_MESSAGE_BYTES
     trace: BinaryIO | None = None

@@ -4,9 +4,10 @@ from pathlib import Path
 
 import pytest
 
+from rpc_agent.protocol.methods import METHODS
 from rpc_agent.rpc.errors import RpcError
-from tests.methods.test_compact import LONG, SUMMARY, chatty, talk
 from tests.support.agent_server import Home, names, serving
+from tests.support.compactions import LONG, SUMMARY, chatty, talk
 
 pytestmark = pytest.mark.anyio
 
@@ -66,3 +67,14 @@ async def test_the_switch_turns_automatic_compaction_off_for_this_session(tmp_pa
         assert (await client.request("get_state"))["autoCompactionEnabled"] is False
         await talk(client, 2)
         assert "compaction_start" not in names(client)
+
+
+async def test_without_a_model_a_preview_says_so_and_the_contract_tells_that_it_may(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    home.settings(offline=False)
+    async with serving(home) as client:
+        with pytest.raises(RpcError) as refused:
+            await client.request("preview_compaction")
+    assert refused.value.data is not None
+    assert refused.value.data["reason"] == "noModel"
+    assert {"noModel", "authMissing"} <= set(METHODS["preview_compaction"].errors)

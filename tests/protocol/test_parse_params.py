@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rpc_agent.protocol.compaction import CompactParams
-from rpc_agent.protocol.content import ImageContent, TextContent, to_content
+from rpc_agent.protocol.content import ImageContent, TextContent
 from rpc_agent.protocol.handshake import ClientCapabilities, ClientInfo, ClientTool, InitializeParams
 from rpc_agent.protocol.history import EditContent, EditContextParams, SetLabelParams
 from rpc_agent.protocol.models import SetModelParams
@@ -15,6 +15,7 @@ from rpc_agent.protocol.parse_params import InvalidParams, parse_params
 from rpc_agent.protocol.runs import PromptParams
 from rpc_agent.protocol.tree import NavigateTreeParams
 from rpc_agent.protocol.wire_model import NoParams, WireModel
+from rpc_agent.server.handlers.runs import user_content
 from tests.support.contract import EVERY_METHOD
 
 
@@ -151,7 +152,7 @@ def test_meta_is_ignored_in_the_params_of_every_method(name: str) -> None:
 def test_meta_inside_a_block_is_ignored_and_goes_no_further() -> None:
     parsed = parse("prompt", {"message": [{"type": "text", "text": "a", "_meta": 1}]})
     assert isinstance(parsed, PromptParams)
-    assert to_content(parsed.message) == [{"type": "text", "text": "a"}]
+    assert user_content(parsed) == [{"type": "text", "text": "a"}]
 
 
 def test_a_leaf_that_is_expected_to_be_null_is_told_from_none_expected() -> None:

@@ -12,7 +12,7 @@ from rpc_agent.server.dispatch import Request, Result, SessionHandler
 
 
 async def compact(request: Request, params: CompactParams) -> Result:
-    if "expected_leaf_id" in params.model_fields_set:
+    if params.checks_leaf:
         request.session.expect_leaf(params.expected_leaf_id)
     withdrawn = Abort()
     request.call.on_cancel(withdrawn.request)

@@ -10,7 +10,7 @@ from rpc_agent.server.dispatch import Request, Result, SessionHandler
 async def navigate_tree(request: Request, params: NavigateTreeParams) -> Result:
     session = request.session
     await session.log.store.complete_index()
-    if "expected_leaf_id" in params.model_fields_set:
+    if params.checks_leaf:
         session.expect_leaf(params.expected_leaf_id)
     request.call.on_cancel(session.parts.navigator.cancel)
     moved = await session.navigate(
