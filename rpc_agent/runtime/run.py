@@ -180,6 +180,9 @@ class Run:
                 exchange.stop_reason = self.ending.stop_reason
                 exchange.error_message = self.ending.error_message
                 exchange.error_reason = self.ending.error_reason
+                if self.ending.error_reason is not None:
+                    # The last answer's failure, be it an overflow that was being mended, is not why this ended.
+                    exchange.failure = None
             elif self.ending.aborted and exchange.stop_reason in ("toolUse", "error"):
                 # Stopped in a tool, a retry's wait or a recovery: the answer before it is not how this ended.
                 exchange.stop_reason, exchange.error_message, exchange.failure = "aborted", None, None

@@ -10,7 +10,8 @@ import pytest
 
 from rpc_agent.extensions.hooks import HOOK_NAMES
 from tests.support.agent_server import Home, serving
-from tests.support.hooks import chatty, errors, talk
+from tests.support.compactions import chatty, talk
+from tests.support.hooks import errors
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLES = ROOT / "docs" / "examples"

@@ -7,8 +7,8 @@ import anyio
 import pytest
 
 from rpc_agent.rpc.errors import RpcError
-from tests.methods.test_compact import LONG, chatty, talk
 from tests.support.agent_server import PATIENCE, Home, serving
+from tests.support.compactions import LONG, chatty, talk
 
 pytestmark = pytest.mark.anyio
 

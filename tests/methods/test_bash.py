@@ -7,6 +7,7 @@ import pytest
 
 from rpc_agent.rpc.errors import RpcError
 from tests.support.agent_server import Home, serving
+from tests.support.chat_server import ChatServer, text_reply
 
 pytestmark = pytest.mark.anyio
 
@@ -31,11 +32,16 @@ async def test_it_runs_in_any_permission_mode_streams_and_is_recorded(tmp_path: 
 
 async def test_excluded_it_is_kept_in_the_session_and_not_sent_to_the_model(tmp_path: Path) -> None:
     home = Home(tmp_path)
-    home.script({"text": "ok", "usage": {"input": 5, "output": 1}})
-    async with serving(home) as client:
-        await client.request("bash", {"command": "echo secret", "excludeFromContext": True})
-        entry = (await client.request("get_entries"))["entries"][0]
-        assert entry["message"]["excludeFromContext"] is True
+    async with ChatServer([text_reply("ok")]) as service:
+        home.use_service(service.base_url)
+        async with serving(home) as client:
+            await client.request("bash", {"command": "echo shown"})
+            await client.request("bash", {"command": "echo secret", "excludeFromContext": True})
+            entries = (await client.request("get_entries"))["entries"]
+            assert entries[1]["message"]["excludeFromContext"] is True
+            await client.request("prompt", {"message": "hi", "wait": True})
+        (body,) = service.raw_requests
+        assert (b"echo shown" in body, b"secret" in body) == (True, False)
 
 
 async def test_during_a_run_it_is_recorded_after_the_turns_tool_results(tmp_path: Path) -> None:

@@ -107,9 +107,7 @@ async def run(tmp_path: Path, summary: str, length: int, check: Any) -> None:
     home = Home(tmp_path)
     home.settings(compaction={"keepRecentTokens": 60}, permissions={"mode": "allow"})
     async with ChatServer() as service:
-        provider = {"baseUrl": service.base_url, "api": "openai-completions", "apiKey": "none"}
-        home.models({"local": {**provider, "models": [{"id": "m", "contextWindow": 200_000, "maxTokens": 4096}]}})
-        home.settings(defaultModel="local/m")
+        home.use_service(service.base_url)
         async with serving(home) as client:
             session = Session(client, service)
             for number in range(ROUNDS):
@@ -202,9 +200,7 @@ async def test_no_summary_model_is_ever_shown_the_ledger(tmp_path: Path) -> None
     home = Home(tmp_path)
     home.settings(compaction={"keepRecentTokens": 60}, permissions={"mode": "allow"})
     async with ChatServer() as service:
-        provider = {"baseUrl": service.base_url, "api": "openai-completions", "apiKey": "none"}
-        home.models({"local": {**provider, "models": [{"id": "m", "contextWindow": 200_000, "maxTokens": 4096}]}})
-        home.settings(defaultModel="local/m")
+        home.use_service(service.base_url)
         async with serving(home) as client:
             session = Session(client, service)
             for number in range(3):

@@ -6,23 +6,12 @@ from typing import Any
 import pytest
 
 from rpc_agent.rpc.errors import RpcError
-from rpc_agent.rpc.in_memory import InMemoryClient
 from tests.support.agent_server import Home, names, serving
+from tests.support.chat_server import ChatServer, text_reply
+from tests.support.compactions import LONG, SUMMARY, chatty, keep_little, talk
+from tests.support.hooks import answer_hook, initialize
 
 pytestmark = pytest.mark.anyio
-
-LONG = "word " * 400
-SUMMARY = {"text": "## Goal\nShort notes."}
-
-
-def chatty(home: Home, *summaries: dict[str, Any], turns: int = 3, **model: Any) -> None:
-    home.settings(tokens={"estimate": "simple"}, compaction={"keepRecentTokens": 600})
-    home.script(*[{"text": f"answer {n} {LONG}"} for n in range(turns)], summaries=list(summaries), **model)
-
-
-async def talk(client: InMemoryClient, turns: int = 3) -> None:
-    for number in range(turns):
-        await client.request("prompt", {"message": f"question {number} {LONG}", "wait": True})
 
 
 async def test_it_replaces_old_turns_by_a_summary_and_says_so(tmp_path: Path) -> None:
@@ -48,7 +37,7 @@ async def test_it_replaces_old_turns_by_a_summary_and_says_so(tmp_path: Path) ->
         assert start["compactionId"] == end["compactionId"]
         assert end["result"] == {name: value for name, value in result.items() if name != "sessionId"}
         roles = [m["role"] for m in (await client.request("get_messages"))["messages"]]
-        assert roles == ["system", "compactionSummary", "user", "assistant"] or roles[1] == "compactionSummary"
+        assert roles == ["system", "compactionSummary", "user", "assistant"]
         usage = (await client.request("get_state"))["contextUsage"]
         assert usage["tokens"] is None, "nobody knows until a model reports usage again"
 
@@ -118,7 +107,7 @@ async def test_a_summary_that_is_none_changes_nothing_and_is_reported(
 
 async def test_it_stops_a_run_first_and_does_not_resume_it(tmp_path: Path) -> None:
     home = Home(tmp_path)
-    home.settings(tokens={"estimate": "simple"}, compaction={"keepRecentTokens": 600})
+    keep_little(home)
     home.script({"text": f"a {LONG}"}, {"text": f"b {LONG}"}, {"text": "half", "hang": True}, summaries=[SUMMARY])
     async with serving(home) as client:
         await talk(client, 2)
@@ -134,10 +123,10 @@ async def test_it_stops_a_run_first_and_does_not_resume_it(tmp_path: Path) -> No
 
 async def test_a_message_that_comes_during_it_starts_a_run_after_it(tmp_path: Path) -> None:
     home = Home(tmp_path)
-    home.settings(tokens={"estimate": "simple"}, compaction={"keepRecentTokens": 600})
-    slow = {**SUMMARY, "delayMs": 100}
-    home.script({"text": f"a {LONG}"}, {"text": f"b {LONG}"}, {"text": "to the late one"}, summaries=[slow])
+    keep_little(home)
+    home.script({"text": f"a {LONG}"}, {"text": f"b {LONG}"}, {"text": "to the late one"}, summaries=[SUMMARY])
     async with serving(home) as client:
+        await initialize(client, hooks=["session_before_compact"])
         await talk(client, 2)
         compacting = await client.ask("compact")
         await client.notification("compaction_start")
@@ -145,13 +134,14 @@ async def test_a_message_that_comes_during_it_starts_a_run_after_it(tmp_path: Pa
             await client.request("prompt", {"message": "impatient"})
         assert refused.value.code == -32011
         late = await client.ask("prompt", {"message": "late", "streamingBehavior": "followUp", "wait": True})
+        await answer_hook(client)
         await client.answer(compacting)
         assert (await client.answer(late))["text"] == "to the late one"
 
 
 async def test_above_the_threshold_it_compacts_by_itself_after_the_run_and_before_it_settles(tmp_path: Path) -> None:
     home = Home(tmp_path)
-    home.settings(tokens={"estimate": "simple"}, compaction={"keepRecentTokens": 600, "reserveTokens": 1000})
+    keep_little(home, reserveTokens=1000)
     big = {"text": f"b {LONG}", "usage": {"input": 9_500, "output": 100}}
     home.script(
         {"text": f"a {LONG}", "usage": {"input": 500, "output": 100}}, big, summaries=[SUMMARY], contextWindow=10_000
@@ -168,7 +158,7 @@ async def test_above_the_threshold_it_compacts_by_itself_after_the_run_and_befor
 
 async def test_switched_off_it_never_compacts_by_itself_but_still_by_hand(tmp_path: Path) -> None:
     home = Home(tmp_path)
-    home.settings(tokens={"estimate": "simple"}, compaction={"enabled": False, "keepRecentTokens": 600})
+    keep_little(home, enabled=False)
     big = {"text": f"b {LONG}", "usage": {"input": 9_500, "output": 100}}
     home.script({"text": f"a {LONG}"}, big, summaries=[SUMMARY], contextWindow=10_000)
     async with serving(home) as client:
@@ -185,12 +175,16 @@ async def test_without_a_model_it_is_refused(tmp_path: Path) -> None:
 
 
 async def test_the_summary_call_has_no_tools_and_carries_the_custom_instructions(tmp_path: Path) -> None:
-    """The scripted model takes requests without tools from `summaries`, so that it answered at all is the proof."""
     home = Home(tmp_path)
-    chatty(home, SUMMARY)
-    async with serving(home) as client:
-        await talk(client)
-        result = await client.request(
-            "compact", {"customInstructions": "keep every file name", "keepRecentTokens": 550}
-        )
-        assert result["summary"].startswith("## Goal")
+    keep_little(home)
+    answers = [text_reply(f"answer {n} {LONG}") for n in range(3)]
+    async with ChatServer([*answers, text_reply(SUMMARY["text"])]) as service:
+        home.use_service(service.base_url)
+        async with serving(home) as client:
+            await talk(client)
+            params = {"customInstructions": "keep every file name", "keepRecentTokens": 550}
+            assert (await client.request("compact", params))["summary"].startswith(SUMMARY["text"])
+        *_, last_turn, summary_call = service.requests
+        assert ("tools" in last_turn, "tools" in summary_call) == (True, False)
+        assert "keep every file name" in summary_call["messages"][-1]["content"]
+        assert "keep every file name" not in str(last_turn)

@@ -8,11 +8,10 @@ import pytest
 from rpc_agent.rpc.errors import RpcError
 from rpc_agent.rpc.in_memory import InMemoryClient
 from tests.support.agent_server import Home, names, serving
+from tests.support.compactions import LONG, SUMMARY, chatty, keep_little, talk
 
 pytestmark = pytest.mark.anyio
 
-LONG = "word " * 400
-SUMMARY = {"text": "## Goal\nShort notes."}
 REFUSED = {"error": {"kind": "other", "message": "no"}}
 
 
@@ -38,12 +37,11 @@ async def test_a_threshold_that_cannot_be_met_is_said_once_and_work_goes_on(tmp_
 
 async def test_after_a_refusal_of_the_context_a_summary_is_made_without_the_model(tmp_path: Path) -> None:
     home = Home(tmp_path)
-    home.settings(tokens={"estimate": "simple"}, compaction={"keepRecentTokens": 600})
+    keep_little(home)
     too_long = {"error": {"kind": "overflow", "message": "prompt is too long: 210000 tokens > 200000 maximum"}}
     home.script({"text": f"a {LONG}"}, {"text": f"b {LONG}"}, too_long, {"text": "done"}, summaries=[REFUSED, REFUSED])
     async with serving(home) as client:
-        for number in range(2):
-            await client.request("prompt", {"message": f"question {number} {LONG}", "wait": True})
+        await talk(client, 2)
         result = await client.request("prompt", {"message": "the last wish", "wait": True})
         assert result["text"] == "done"
         (end,) = heard(client, "compaction_end")
@@ -54,11 +52,9 @@ async def test_after_a_refusal_of_the_context_a_summary_is_made_without_the_mode
 
 async def test_by_hand_a_failure_changes_nothing_unless_the_fallback_is_asked_for(tmp_path: Path) -> None:
     home = Home(tmp_path)
-    home.settings(tokens={"estimate": "simple"}, compaction={"keepRecentTokens": 600})
-    home.script(*[{"text": f"answer {n} {LONG}"} for n in range(3)], summaries=[REFUSED, REFUSED])
+    chatty(home, REFUSED, REFUSED)
     async with serving(home) as client:
-        for number in range(3):
-            await client.request("prompt", {"message": f"question {number} {LONG}", "wait": True})
+        await talk(client)
         before = (await client.request("get_messages"))["messages"]
         with pytest.raises(RpcError) as failed:
             await client.request("compact")
@@ -71,18 +67,16 @@ async def test_by_hand_a_failure_changes_nothing_unless_the_fallback_is_asked_fo
 
 async def test_the_model_is_never_passed_over_while_it_answers_well(tmp_path: Path) -> None:
     home = Home(tmp_path)
-    home.settings(tokens={"estimate": "simple"}, compaction={"keepRecentTokens": 600})
-    home.script(*[{"text": f"answer {n} {LONG}"} for n in range(3)], summaries=[SUMMARY])
+    chatty(home, SUMMARY)
     async with serving(home) as client:
-        for number in range(3):
-            await client.request("prompt", {"message": f"question {number} {LONG}", "wait": True})
+        await talk(client)
         made = await client.request("compact", {"fallback": True})
         assert made["summary"].startswith(SUMMARY["text"]) and "fallback" not in made["details"]
 
 
 async def test_a_small_summary_model_reads_in_chunks_and_each_call_is_counted(tmp_path: Path) -> None:
     home = Home(tmp_path)
-    home.settings(tokens={"estimate": "simple"}, compaction={"keepRecentTokens": 600, "reserveTokens": 1000})
+    keep_little(home, reserveTokens=1000)
     home.script(*[{"text": f"answer {n} {LONG * 5}"} for n in range(6)], summaries=[SUMMARY] * 30, contextWindow=0)
     models = (home.config / "models.json").read_text()
     (home.config / "models.json").write_text(

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from rpc_agent.rpc.errors import RpcError
-from tests.methods.test_compact import SUMMARY, chatty, talk
 from tests.support.agent_server import Home, serving
+from tests.support.compactions import SUMMARY, chatty, talk
 
 pytestmark = pytest.mark.anyio
 
@@ -34,6 +34,18 @@ async def test_the_threshold_is_that_of_the_model_and_its_window(
     async with serving(home) as client:
         await talk(client, 1)
         assert (await client.request("get_context"))["thresholdTokens"] == threshold
+
+
+async def test_the_threshold_is_0_where_none_is_known_and_where_nothing_is_compacted_by_itself(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    home.script({"text": "hello"}, contextWindow=0)
+    async with serving(home) as client:
+        assert (await client.request("get_context"))["thresholdTokens"] == 0
+    home.script({"text": "hello"}, contextWindow=100_000)
+    async with serving(home) as client:
+        assert (await client.request("get_context"))["thresholdTokens"] > 0
+        await client.request("set_auto_compaction", {"enabled": False})
+        assert (await client.request("get_context"))["thresholdTokens"] == 0
 
 
 async def test_a_bad_value_for_one_model_names_it_and_the_file(tmp_path: Path) -> None:

@@ -7,11 +7,9 @@ from typing import Any
 import pytest
 
 from tests.support.agent_server import CheckingClient, Home, serving
+from tests.support.compactions import LONG, SUMMARY, keep_little
 
 pytestmark = pytest.mark.anyio
-
-LONG = "word " * 400
-SUMMARY = {"text": "## Goal\nShort notes."}
 
 
 def looks(**arguments: Any) -> dict[str, Any]:
@@ -19,7 +17,7 @@ def looks(**arguments: Any) -> dict[str, Any]:
 
 
 def prepared(home: Home, *calls: dict[str, Any], **options: Any) -> None:
-    home.settings(tokens={"estimate": "simple"}, compaction={"keepRecentTokens": 600})
+    keep_little(home)
     before = [{"text": f"answer {n} {LONG}"} for n in range(3)]
     after = [reply for call in calls for reply in (call, {"text": "seen"})]
     home.script(*before, *after, summaries=[SUMMARY], **options)

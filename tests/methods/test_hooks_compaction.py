@@ -7,7 +7,8 @@ import pytest
 
 from rpc_agent.rpc.errors import RpcError
 from tests.support.agent_server import Home, names, serving
-from tests.support.hooks import chatty, entries, errors, extension, hook, of, roles, talk
+from tests.support.compactions import chatty, talk
+from tests.support.hooks import entries, errors, extension, hook, of, roles
 
 pytestmark = pytest.mark.anyio
 SUMMARY = {"text": "## Goal\nThe model's notes."}

@@ -9,8 +9,8 @@ import pytest
 
 from rpc_agent.rpc import envelopes
 from rpc_agent.rpc.errors import RpcError
-from tests.methods.test_compact import LONG, chatty, talk
 from tests.support.agent_server import CheckingClient, Home, names, serving
+from tests.support.compactions import LONG, chatty, talk
 
 pytestmark = pytest.mark.anyio
 

@@ -6,9 +6,10 @@ from pathlib import Path
 import pytest
 
 from rpc_agent.rpc.errors import RpcError
-from tests.methods.test_compact import chatty
-from tests.methods.test_compact import talk as long_talk
 from tests.support.agent_server import CheckingClient, Home, serving
+from tests.support.compactions import chatty
+from tests.support.compactions import talk as long_talk
+from tests.support.hooks import answer_hook, initialize
 from tests.support.sessions import raw_entry, write_session
 
 pytestmark = pytest.mark.anyio
@@ -167,13 +168,15 @@ async def test_statistics_count_every_branch(tmp_path: Path) -> None:
 
 async def test_a_delete_waits_in_line_behind_what_was_asked_before(tmp_path: Path) -> None:
     home = Home(tmp_path)
-    chatty(home, {"text": "## Goal\nNotes.", "paceMs": 5})
+    chatty(home, {"text": "## Goal\nNotes."})
     async with serving(home) as client:
+        await initialize(client, hooks=["session_before_compact"])
         await long_talk(client)
         state = await client.request("get_state")
         session = {"sessionId": state["sessionId"]}
         compacting = await client.ask("compact", session)
         deleting = await client.ask("delete_session", session)
+        await answer_hook(client)
         assert (await client.answer(compacting))["summary"].startswith("## Goal")
         assert await client.answer(deleting) == session
         assert not Path(state["sessionFile"]).exists()

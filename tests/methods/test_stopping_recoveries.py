@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from rpc_agent.rpc.errors import RpcError
-from tests.methods.test_compact import LONG, SUMMARY, chatty, talk
-from tests.methods.test_overflow import TOO_LONG, home_with
 from tests.support.agent_server import CheckingClient, Home, names, serving
+from tests.support.compactions import LONG, SUMMARY, TOO_LONG, chatty, recovering_home, talk
+from tests.support.hooks import answer_hook, initialize
 
 pytestmark = pytest.mark.anyio
 
@@ -32,7 +32,7 @@ async def recovering(client: CheckingClient) -> Any:
 
 def recovery_home(tmp_path: Path) -> Home:
     answers = [{"text": f"a {LONG}"}, {"text": f"b {LONG}"}]
-    return home_with(tmp_path, *answers, TOO_LONG, {"text": "fits"}, {"text": "later"}, summaries=[SLOW, SUMMARY])
+    return recovering_home(tmp_path, *answers, TOO_LONG, {"text": "fits"}, {"text": "later"}, summaries=[SLOW, SUMMARY])
 
 
 async def test_without_its_compaction_a_recovery_settles_in_the_error(tmp_path: Path) -> None:
@@ -63,12 +63,13 @@ async def test_abort_in_a_recovery_ends_run_and_compaction_and_leaves_no_flag(tm
 
 async def test_what_is_said_during_a_recovery_is_delivered_once_after_it(tmp_path: Path) -> None:
     answers = [{"text": f"a {LONG}"}, {"text": f"b {LONG}"}]
-    paced = {**SUMMARY, "paceMs": 3}
-    home = home_with(tmp_path, *answers, TOO_LONG, {"text": "fits"}, {"text": "to later"}, summaries=[paced])
+    home = recovering_home(tmp_path, *answers, TOO_LONG, {"text": "fits"}, {"text": "to later"}, summaries=[SUMMARY])
     async with serving(home) as client:
+        await initialize(client, hooks=["session_before_compact"])
         question = await recovering(client)
         assert await refused(client, "prompt", {"message": "no"}) == (-32011, "sessionBusy")
         await client.request("follow_up", {"message": "later"})
+        await answer_hook(client)
         assert (await client.answer(question))["text"] == "fits"
         await client.request("wait_for_idle")
         messages = (await client.request("get_messages"))["messages"]
@@ -95,14 +96,16 @@ async def test_a_summarys_retry_wait_is_stopped_too(tmp_path: Path, method: str)
 
 async def test_a_compaction_by_hand_refuses_a_plain_prompt_and_queues_one_that_may_wait(tmp_path: Path) -> None:
     home = Home(tmp_path)
-    chatty(home, {**SUMMARY, "paceMs": 3}, turns=4)
+    chatty(home, SUMMARY, turns=4)
     async with serving(home) as client:
+        await initialize(client, hooks=["session_before_compact"])
         await talk(client)
         compacting = await client.ask("compact")
         await client.notification("compaction_start")
         assert await refused(client, "prompt", {"message": "no"}) == (-32011, "sessionBusy")
         queued = await client.request("prompt", {"message": "yes", "streamingBehavior": "followUp"})
         assert queued["disposition"] == "queued"
+        await answer_hook(client)
         await client.answer(compacting)
         await client.request("wait_for_idle")
         messages = (await client.request("get_messages"))["messages"]
@@ -124,9 +127,22 @@ async def test_a_leaf_that_moved_stops_them_before_anything_happens(
         assert (code, len(client.notifications)) == ((-32017, "leafMoved"), count)
 
 
-async def test_a_time_limit_ends_a_tool_and_a_recovery(tmp_path: Path) -> None:
+async def test_a_time_limit_ends_a_recovery(tmp_path: Path) -> None:
     async with serving(recovery_home(tmp_path)) as client:
         await talk(client, 2)
-        result = await client.request("prompt", {"message": "three", "wait": True, "timeoutMs": 200})
-        assert result["stopReason"] == "aborted"
+        result = await client.request("prompt", {"message": "three", "wait": True, "timeoutMs": 1000})
+        assert (result["stopReason"], "error" in result) == ("aborted", False)
+        assert "time limit" in result["errorMessage"]
         assert names(client)[-2:] == ["compaction_end", "agent_settled"]
+
+
+async def test_a_time_limit_ends_a_tool(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    home.settings(permissions={"mode": "allow"})
+    home.script({"toolCalls": [{"name": "bash", "arguments": {"command": "sleep 300"}}]})
+    async with serving(home) as client:
+        result = await client.request("prompt", {"message": "go", "wait": True, "timeoutMs": 1000})
+        assert (result["stopReason"], "error" in result) == ("aborted", False)
+        assert "time limit" in result["errorMessage"]
+        (end,) = [n.params for n in client.notifications if n.method == "tool_execution_end"]
+        assert end["isError"] is True

@@ -44,6 +44,12 @@ class Home:
     def models(self, providers: Mapping[str, Any]) -> None:
         (self.config / "models.json").write_text(json.dumps({"providers": providers}), encoding="utf-8")
 
+    def use_service(self, base_url: str, *, api: str = "openai-completions", **model: Any) -> None:
+        """Make a model of a service the default one. `model` are fields of its models.json entry."""
+        entry = {"id": "m", "contextWindow": 200_000, "maxTokens": 4096, **model}
+        self.models({"local": {"baseUrl": base_url, "api": api, "apiKey": "none", "models": [entry]}})
+        self.settings(defaultModel="local/m")
+
     def settings(self, **values: Any) -> None:
         """Add to settings.json."""
         file = self.config / "settings.json"

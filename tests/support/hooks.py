@@ -4,10 +4,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from tests.support.agent_server import CheckingClient, Home
+from rpc_agent.rpc import envelopes
+from rpc_agent.rpc.envelopes import Request
+from tests.support.agent_server import CheckingClient
 
 Answers = Mapping[str, Any]
-LONG = "word " * 400
 
 
 async def hook(client: CheckingClient, answers: Answers, **capabilities: Any) -> list[tuple[str, Any]]:
@@ -49,15 +50,16 @@ def extension(folder: Path, code: str, name: str = "mine.py") -> str:
     return str(file)
 
 
-def chatty(home: Home, *summaries: dict[str, Any], turns: int = 3, **model: Any) -> None:
-    """Turns long enough that a compaction finds something to do."""
-    home.settings(tokens={"estimate": "simple"}, compaction={"keepRecentTokens": 600})
-    home.script(*[{"text": f"answer {n} {LONG}"} for n in range(turns)], summaries=list(summaries), **model)
+async def answer_hook(client: CheckingClient, answer: Any = None) -> None:
+    """Answer the first hook that is asked for and has no answer yet, be it still to come."""
 
+    def asked() -> list[Request]:
+        return [request for request in client.requests if request.method == "run_hook"]
 
-async def talk(client: CheckingClient, turns: int = 3) -> None:
-    for number in range(turns):
-        await client.request("prompt", {"message": f"question {number} {LONG}", "wait": True})
+    await client.wait(lambda: bool(asked()))
+    first = asked()[0]
+    client.requests.remove(first)
+    await client.send(envelopes.encode_result(first.id, answer))
 
 
 async def roles(client: CheckingClient) -> list[str]:
