@@ -23,6 +23,7 @@ from rpc_agent.server.handshake import Handshake, make_handshake
 from rpc_agent.server.options import MAX_IN_FLIGHT, ServeOptions
 
 if TYPE_CHECKING:
+    from rpc_agent.platform.parent_death import ProcessWatch
     from rpc_agent.server.engine import Engine
 
 _STOP_SECONDS = 4.5
@@ -88,6 +89,7 @@ class App:
         self._exit_code = 0
         self._loop: asyncio.AbstractEventLoop | None = None
         self._watchdog: threading.Timer | None = None
+        self._client_watch: ProcessWatch | None = None
 
     async def run(self) -> int:
         """Serve to the end; the exit code."""
@@ -169,12 +171,18 @@ class App:
         self._stop()
 
     def _watch_parent(self, process_id: int) -> None:
-        """End when the client's process is gone: a pipe that somebody else holds open would hide it."""
+        """End when the client's process is gone: a pipe that somebody else holds open would hide it.
+
+        A later one stands in place of the one before; 0 or less names none.
+        """
         from rpc_agent.platform.parent_death import watch_process  # noqa: PLC0415 - only for clients that ask for it
 
+        if self._client_watch is not None:
+            self._client_watch.close()
+            self._client_watch = None
         loop = self._loop
         if loop is not None and process_id > 0:
-            watch_process(process_id, lambda: _call_soon(loop, self._stop))
+            self._client_watch = watch_process(process_id, lambda: _call_soon(loop, self._stop))
 
     def _stop(self) -> None:
         """Stop everything, answer what is open, and end: once, however often it is asked for."""

@@ -31,17 +31,19 @@ WIRE_ERRORS: tuple[tuple[type[errors.RpcAgentError], int, str], ...] = (
     (errors.ShuttingDown, -32051, "shuttingDown"),
 )
 
+CODES = {reason: code for _, code, reason in WIRE_ERRORS} | {"internalError": -32603}
+"""By reason."""
+
 
 def wire_code(error: errors.RpcAgentError) -> tuple[int, str]:
     """Code and reason; an error that nobody placed is internal, and says so."""
     for kind, code, reason in WIRE_ERRORS:
         if isinstance(error, kind):
             return code, reason
-    return -32603, "internalError"
+    return CODES["internalError"], "internalError"
 
 
 def failure_code(failure: ModelCallFailed) -> tuple[int, str]:
     """How a failed model call is named inside a result: an accepted prompt never becomes an error."""
-    if failure.kind == "overflow":
-        return -32034, "contextOverflow"
-    return -32033, "providerFailed"
+    reason = "contextOverflow" if failure.kind == "overflow" else "providerFailed"
+    return CODES[reason], reason

@@ -220,6 +220,25 @@ def test_the_death_of_the_parent_ends_the_server_although_its_pipes_stay_open(tm
         check_end(server, home, child, lambda: (parent.kill(), parent.communicate(), None)[-1])
 
 
+@posix_only
+@pytest.mark.parametrize("second", ["another", "none"])
+def test_only_the_death_of_the_process_named_last_ends_the_server(tmp_path: Path, second: str) -> None:
+    first, later = (subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) for _ in range(2))
+    with serve_process(Home(tmp_path)) as server:
+        for number, pid in enumerate((first.pid, later.pid if second == "another" else 0)):
+            server.request(number, "initialize", {"protocolVersion": 1, "processId": pid})
+            server.answer(number)
+        first.kill()
+        first.communicate()
+        # Long enough for a death to be noticed; a server that ends would cut it short.
+        server.request(2, "bash", {"command": "sleep 0.5; echo still here"})
+        assert server.answer(2)["output"] == "still here\n"
+        later.kill()
+        later.communicate()
+        if second == "another":
+            server.wait()
+
+
 @needs_proc
 def test_a_kill_of_the_server_kills_what_its_tools_started(tmp_path: Path) -> None:
     home = Home(tmp_path)

@@ -165,7 +165,7 @@ class Context(TypedDict):
     messages: list[ContextMessage]
     tokens: int
     contextWindow: int
-    thresholdTokens: int | None
+    thresholdTokens: int
     percent: float | None
 
 

@@ -17,6 +17,7 @@ async def get_messages(request: Request, params: SessionParams) -> Result:
 async def get_context(request: Request, params: SessionParams) -> Result:
     session = request.session
     usage = session.context.usage()
+    threshold = session.compactor.threshold() if session.parts.switches.auto_compaction else None
     return {
         "messages": [
             {"entryId": item.entry.id, "message": item.message, "tokens": tokens}
@@ -24,7 +25,7 @@ async def get_context(request: Request, params: SessionParams) -> Result:
         ],
         "tokens": session.context.tokens(),
         "contextWindow": usage.context_window if usage else 0,
-        "thresholdTokens": session.compactor.threshold(),
+        "thresholdTokens": threshold or 0,
         "percent": usage.percent if usage else None,
     }
 

@@ -11,7 +11,7 @@ from rpc_agent.runtime.exchanges import Exchange
 from rpc_agent.runtime.run import RunLimits
 from rpc_agent.runtime.run_control import Accepted, Behavior
 from rpc_agent.server.dispatch import Later, Request, Result, SessionHandler
-from rpc_agent.server.error_mapping import failure_code
+from rpc_agent.server.error_mapping import CODES, failure_code
 
 
 async def prompt(request: Request, params: PromptParams) -> Result | Later:
@@ -35,7 +35,7 @@ async def prompt(request: Request, params: PromptParams) -> Result | Later:
 
 
 def _expect_leaf(request: Request, params: PromptParams) -> None:
-    if "expected_leaf_id" in params.model_fields_set:
+    if params.checks_leaf:
         request.session.expect_leaf(params.expected_leaf_id)
 
 
@@ -200,21 +200,12 @@ def _outcome(exchange: Exchange) -> dict[str, Any]:
     }
 
 
-_REASON_CODES = {
-    "storageFailed": -32019,
-    "noModel": -32031,
-    "authMissing": -32032,
-    "contextOverflow": -32034,
-    "internalError": -32603,
-}
-
-
 def _error(exchange: Exchange) -> dict[str, Any] | None:
     if exchange.failure is not None:
         code, reason = failure_code(exchange.failure)
         return {"code": code, "reason": reason}
-    if exchange.error_reason in _REASON_CODES:
-        return {"code": _REASON_CODES[exchange.error_reason], "reason": exchange.error_reason}
+    if exchange.error_reason in CODES:
+        return {"code": CODES[exchange.error_reason], "reason": exchange.error_reason}
     return None
 
 
