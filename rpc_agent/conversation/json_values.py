@@ -27,6 +27,13 @@ def as_count(value: object) -> int:
     return int(value)
 
 
+def as_amount(value: object) -> float:
+    """A non-negative number that need not be whole; everything else, as for `as_count`, is 0."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= _MOST:
+        return 0.0
+    return float(value)
+
+
 def without_lone_surrogates(text: str) -> str:
     """UTF-8 has no lone surrogates and providers refuse them, so each becomes U+FFFD."""
     if text.isascii():

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, NotRequired, TypedDict
 
-from rpc_agent.conversation.json_values import as_count, as_object
+from rpc_agent.conversation.json_values import as_amount, as_count, as_object
 
 
 class Cost(TypedDict):
@@ -54,6 +54,11 @@ def input_tokens(usage: Mapping[str, Any] | None) -> int:
     """Everything the model read: fresh input, cache reads and cache writes."""
     raw = as_object(usage)
     return sum(as_count(raw.get(part)) for part in ("input", "cacheRead", "cacheWrite"))
+
+
+def total_cost(usage: Mapping[str, Any] | None) -> float:
+    """Dollars; 0 for what is no price."""
+    return as_amount(as_object(as_object(usage).get("cost")).get("total"))
 
 
 def add_usage(left: Usage, right: Usage) -> Usage:

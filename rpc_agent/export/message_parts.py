@@ -15,8 +15,8 @@ from rpc_agent.conversation.messages import (
     ToolResultMessage,
     message_text,
 )
+from rpc_agent.conversation.usage import total_cost
 from rpc_agent.export.cards import Folded, Part, Picture, Prose, Remark, Verbatim
-from rpc_agent.export.totals import cost_of
 from rpc_agent.session.json_lines import write_json
 
 Outcome = Callable[[ToolCallBlock], Folded | None]
@@ -121,7 +121,8 @@ def usage_facts(usage: Mapping[str, Any]) -> tuple[str, ...]:
     ]
     counts += [f"{cached:,} cached"] if cached else []
     tokens = (", ".join(counts) + " tokens",) if counts else ()
-    return (*tokens, dollars(cost_of(usage))) if cost_of(usage) else tokens
+    cost = total_cost(usage)
+    return (*tokens, dollars(cost)) if cost else tokens
 
 
 def dollars(amount: float) -> str:

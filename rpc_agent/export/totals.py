@@ -1,12 +1,12 @@
 """What a whole session consisted of and cost, summed over all branches. Adds what was reported, estimates nothing."""
 
-import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from rpc_agent.conversation.json_values import as_count, as_object
 from rpc_agent.conversation.messages import tool_calls
+from rpc_agent.conversation.usage import total_cost
 from rpc_agent.session.entries import CompactionEntry, Entry, MessageEntry
 
 
@@ -36,14 +36,6 @@ def totals(entries: Iterable[Entry]) -> Totals:
     return sums
 
 
-def cost_of(usage: Mapping[str, Any]) -> float:
-    """Dollars; 0 for what is no price."""
-    cost = as_object(usage.get("cost")).get("total")
-    if isinstance(cost, bool) or not isinstance(cost, int | float) or not math.isfinite(cost):
-        return 0.0
-    return max(0.0, float(cost))
-
-
 def _count(sums: Totals, entry: Entry) -> None:
     match entry:
         case MessageEntry(message={"role": "user"}):
@@ -70,4 +62,4 @@ def _add(sums: Totals, usage: Mapping[str, Any]) -> None:
     sums.output += as_count(usage.get("output"))
     sums.cache_read += as_count(usage.get("cacheRead"))
     sums.cache_write += as_count(usage.get("cacheWrite"))
-    sums.cost += cost_of(usage)
+    sums.cost += total_cost(usage)

@@ -4,7 +4,7 @@ from typing import Any
 
 from rpc_agent.conversation.json_values import as_count, as_object
 from rpc_agent.conversation.messages import Message, tool_calls
-from rpc_agent.conversation.usage import total_tokens
+from rpc_agent.conversation.usage import total_cost, total_tokens
 from rpc_agent.runtime.live_session import LiveSession
 from rpc_agent.server.states import usage_to_wire
 from rpc_agent.session.entries import CompactionEntry, Entry, MessageEntry
@@ -59,5 +59,4 @@ def _add_usage(entry: Entry, tokens: dict[str, int]) -> float:
     for name in _TOKENS:
         tokens[name] += as_count(usage.get(name))
     tokens["total"] += total_tokens(usage)
-    price = as_object(usage.get("cost")).get("total")
-    return float(price) if isinstance(price, int | float) and not isinstance(price, bool) else 0.0
+    return total_cost(usage)

@@ -66,7 +66,7 @@ FILES: dict[str, Sequence[str]] = {
     "edits of edits": [entry("a", None), *(entry(f"{n}", "a", type="context_edit", targetId=f"{n - 1}", replacement=None) for n in range(MANY))],
     "a leaf that points nowhere": [entry("a", None), entry("l", "nowhere", type="custom", customType="leaf")],
     **{f"{kind} {levels} deep": [entry("a", None), deep_line(kind, levels)] for kind in ("arguments", "data") for levels in (300, 790, 960, 1020, 100_000)},
-    "numbers beyond all": [entry("a", None), entry("b", "a", answer({"type": "text", "text": "x"}, usage={**USAGE, "input": 10**400, "cost": COST}, timestamp=10**30))],
+    "numbers beyond all": [entry("a", None), entry("b", "a", answer({"type": "text", "text": "x"}, usage={**USAGE, "input": 10**400, "cost": {**COST, "total": 10**400}}, timestamp=10**30))],
     "names and titles for a terminal": [entry("a", None), entry("n", "a", type="session_info", name="\x1b]0;x\x07\u202e\x9b31m")],
     "a text of one kind": [entry("a", None, {"role": "user", "content": "[" * 200_000, "timestamp": 1})],
     "paths of others": [
