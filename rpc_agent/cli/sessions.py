@@ -97,7 +97,7 @@ def _list(options: argparse.Namespace, environment: Mapping[str, str]) -> int:
     found = _directory(options, environment).list(cwd=cwd, query=options.query, limit=options.limit)
     out = standard_output()
     if options.json:
-        out.write(json.dumps([_as_json(each) for each in found.sessions], indent=2) + "\n")
+        out.write(json.dumps([each.to_json() for each in found.sessions], indent=2) + "\n")
         return 0
     _table(out, found.sessions, with_folder=options.all)
     if not found.sessions:
@@ -118,22 +118,6 @@ def _table(out: Terminal, sessions: Sequence[SessionSummary], *, with_folder: bo
         out.line(out.clipped(f"{one_line(each.id, 36)[:_ID_CHARACTERS]}  {when}  {count:>5}  {what}"))
         if where:
             out.line(out.clipped(" " * _ID_CHARACTERS + where), "dim")
-
-
-def _as_json(summary: SessionSummary) -> dict[str, object]:
-    """With the names that list_sessions gives them."""
-    known = {
-        "id": summary.id,
-        "path": str(summary.path),
-        "cwd": summary.cwd,
-        "createdAt": summary.created_at,
-        "modifiedAt": summary.modified_at,
-        "bytes": summary.bytes,
-        "name": summary.name,
-        "firstMessage": summary.first_message,
-        "messageCount": summary.message_count,
-    }
-    return {name: value for name, value in known.items() if value is not None}
 
 
 def _show(options: argparse.Namespace, environment: Mapping[str, str]) -> int:

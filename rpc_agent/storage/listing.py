@@ -49,6 +49,21 @@ class SessionSummary:
     first_message: str | None
     message_count: int | None
 
+    def to_json(self) -> JsonObject:
+        """As list_sessions answers it; what is not known is left out."""
+        known = {
+            "id": self.id,
+            "path": str(self.path),
+            "cwd": self.cwd,
+            "createdAt": self.created_at,
+            "modifiedAt": self.modified_at,
+            "bytes": self.bytes,
+            "name": self.name,
+            "firstMessage": self.first_message,
+            "messageCount": self.message_count,
+        }
+        return {name: value for name, value in known.items() if value is not None}
+
 
 @dataclass(frozen=True, slots=True)
 class SessionList:

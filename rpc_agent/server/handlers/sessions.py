@@ -24,7 +24,7 @@ from rpc_agent.server.dispatch import ConnectionHandler, Request, Result, Sessio
 from rpc_agent.server.states import state_to_wire
 from rpc_agent.server.statistics import stats_to_wire
 from rpc_agent.session.warnings import SessionWarning
-from rpc_agent.storage.listing import DEFAULT_PAGE, SessionSummary, in_thread
+from rpc_agent.storage.listing import DEFAULT_PAGE, in_thread
 from rpc_agent.storage.session_file import storage_errors
 
 
@@ -68,7 +68,7 @@ async def list_sessions(connection: Connection, params: ListSessionsParams, call
             )
         )
     cursor = {} if page.next_cursor is None else {"nextCursor": page.next_cursor}
-    return {"sessions": [_listing(summary) for summary in page.sessions], **cursor}
+    return {"sessions": [summary.to_json() for summary in page.sessions], **cursor}
 
 
 async def delete_session(connection: Connection, params: DeleteSessionParams, call: Call) -> Result:
@@ -168,23 +168,6 @@ async def _wanted_path(connection: Connection, params: OpenSessionParams, cwd: P
             place = str(connection.registry.working_directory(cwd))
             return await in_thread(lambda: directory.latest(place))
     raise InvalidValue("path", "give one of path, id, or latest: true")
-
-
-def _listing(summary: SessionSummary) -> dict[str, Any]:
-    optional = {
-        "name": summary.name,
-        "messageCount": summary.message_count,
-        "firstMessage": summary.first_message,
-    }
-    return {
-        "id": summary.id,
-        "path": str(summary.path),
-        "cwd": summary.cwd,
-        "createdAt": summary.created_at,
-        "modifiedAt": summary.modified_at,
-        "bytes": summary.bytes,
-        **{name: value for name, value in optional.items() if value is not None},
-    }
 
 
 def _warning(warning: SessionWarning) -> dict[str, Any]:
