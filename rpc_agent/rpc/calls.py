@@ -4,15 +4,15 @@ Refuses to parse, to encode, and to know where answers go.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator
-from typing import TYPE_CHECKING, Any
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rpc_agent.rpc.envelopes import JsonId, Params
 
 if TYPE_CHECKING:
     from rpc_agent.rpc.peer import Peer
 
-__all__ = ["Call", "Calls", "Handler", "Params"]
+__all__ = ["Call", "Calls", "Handler", "Methods", "Params", "Quick"]
 
 
 class Call:
@@ -49,7 +49,7 @@ class Call:
         self._on_cancel = _goes_on
 
     def start(self) -> list[Callable[[], None]]:
-        """For the peer, at the handler's first step: the list that `after_answer` will fill."""
+        """For the peer, when the handler begins: the list that `after_answer` will fill."""
         self._is_started = True
         return self._after_answer
 
@@ -77,11 +77,26 @@ def _goes_on() -> None: ...
 Handler = Callable[[Call, Params], Awaitable[Any]]
 
 
+class Quick(NamedTuple):
+    """A method that as a rule needs no wait.
+
+    `now` gives the result in the turn in which the request was read, without a task of its own, or None where
+    something has to come first: then `later` answers.
+    """
+
+    now: Callable[[Call, Params], Any]
+    later: Handler
+
+
+Methods = Mapping[str, Handler | Quick]
+
+
 class Calls:
     """The calls in flight. Two may have the same id: both are answered, and both are cancelled by it."""
 
     def __init__(self) -> None:
         self._calls: dict[Call, None] = {}
+        self._not_begun = 0
         self._is_empty = asyncio.Event()
         self._is_empty.set()
 
@@ -91,9 +106,20 @@ class Calls:
     def __iter__(self) -> Iterator[Call]:
         return iter(list(self._calls))
 
+    @property
+    def have_begun(self) -> bool:
+        """Whether the handlers of all of them have had their first step: what runs now overtakes none of them."""
+        return not self._not_begun
+
     def add(self, call: Call) -> None:
         self._calls[call] = None
+        self._not_begun += 1
         self._is_empty.clear()
+
+    def begin(self, call: Call) -> list[Callable[[], None]]:
+        """At the first step of its handler: the list that `after_answer` will fill."""
+        self._not_begun -= 1
+        return call.start()
 
     def remove(self, call: Call) -> None:
         del self._calls[call]

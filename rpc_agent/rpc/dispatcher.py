@@ -8,11 +8,12 @@ with a suggestion. Ids, batches, cancellation and encoding never enter the libra
 import inspect
 import logging
 import warnings
-from collections.abc import Awaitable, Callable, Mapping
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 from rpc_agent.rpc import errors
-from rpc_agent.rpc.calls import Call, Handler, Params
+from rpc_agent.rpc.calls import Call, Handler, Methods, Params, Quick
 from rpc_agent.rpc.errors import RpcError
 
 # The library reads its own schema file in a way that the standard library has deprecated.
@@ -20,18 +21,23 @@ warnings.filterwarnings("ignore", message=r"(read|open)_text is deprecated", cat
 
 from jsonrpcserver import Error, Result, Success  # noqa: E402 - after the filter
 from jsonrpcserver.async_dispatcher import dispatch_request  # noqa: E402
+from jsonrpcserver.dispatcher import dispatch_request as dispatch_quick_request  # noqa: E402
 from jsonrpcserver.request import Request  # noqa: E402
 
 _logger = logging.getLogger(__name__)
 
 _Method = Callable[[Call, Params], Awaitable[Result]]
+_QuickMethod = Callable[[Call, Params], Result]
 
 
 class Dispatcher:
     """The methods of one peer. `known` are further names that the peer answers itself, for suggestions."""
 
-    def __init__(self, methods: Mapping[str, Handler], *, known: frozenset[str] = frozenset()) -> None:
-        self._methods = {name: _guarded(handler) for name, handler in methods.items()}
+    def __init__(self, methods: Methods, *, known: frozenset[str] = frozenset()) -> None:
+        self._methods = {
+            name: _guarded(method.later if isinstance(method, Quick) else method) for name, method in methods.items()
+        }
+        self._quick = {name: _guarded_now(method.now) for name, method in methods.items() if isinstance(method, Quick)}
         self._known = known.union(methods)
 
     def knows(self, method: str) -> bool:
@@ -41,25 +47,49 @@ class Dispatcher:
         """The handler's result. Raises RpcError, with internalError for whatever was unforeseen."""
         if call.method not in self._methods:
             raise errors.method_not_found(call.method, self._known)
-        # One positional argument, whatever the params are: the library would spread an object over keyword arguments.
-        request = Request(call.method, [params], call.id)
-        _, outcome = await dispatch_request(self._methods, call, request)
+        _, outcome = await dispatch_request(self._methods, call, _request(call, params))
         return _unwrap(outcome)
+
+    def run_now(self, call: Call, params: Params) -> Any:
+        """The result of a quick method; None where it has to wait, and for all others. Raises as `run` does."""
+        if call.method not in self._quick:
+            return None
+        _, outcome = dispatch_quick_request(self._quick, call, _request(call, params))
+        return _unwrap(outcome)
+
+
+def _request(call: Call, params: Params) -> Request:
+    # One positional argument, whatever the params are: the library would spread an object over keyword arguments.
+    return Request(call.method, [params], call.id)
 
 
 def _guarded(handler: Handler) -> _Method:
     async def method(call: Call, params: Params) -> Result:
         try:
             return Success(await handler(call, params))
-        except RpcError as error:
-            return Error(error.code, error.message, error.data)
-        except Exception:
-            _logger.exception("%s failed", call.method)
-            return Error(*_INTERNAL)
+        except Exception as error:  # noqa: BLE001 - the boundary; what is unforeseen is logged
+            return _failure(call, error)
 
-    # The library asks for the signature at every call; it is the same for all of them.
-    method.__signature__ = _SIGNATURE  # type: ignore[attr-defined]
+    method.__signature__ = _FITS  # type: ignore[attr-defined]
     return method
+
+
+def _guarded_now(handler: Callable[[Call, Params], Any]) -> _QuickMethod:
+    def method(call: Call, params: Params) -> Result:
+        try:
+            return Success(handler(call, params))
+        except Exception as error:  # noqa: BLE001 - as above
+            return _failure(call, error)
+
+    method.__signature__ = _FITS  # type: ignore[attr-defined]
+    return method
+
+
+def _failure(call: Call, error: Exception) -> Result:
+    if isinstance(error, RpcError):
+        return Error(error.code, error.message, error.data)
+    _logger.error("%s failed", call.method, exc_info=error)
+    return Error(*_INTERNAL)
 
 
 def _unwrap(outcome: Any) -> Any:
@@ -69,8 +99,12 @@ def _unwrap(outcome: Any) -> Any:
     raise RpcError(failure.code, failure.message, failure.data)
 
 
-def _shape(call: Call, params: Params) -> None: ...
+class _Fits(inspect.Signature):
+    """The library binds the arguments of every call to see whether they fit. A call and its params always do."""
+
+    def bind(self, *args: Any, **kwargs: Any) -> inspect.BoundArguments:
+        return inspect.BoundArguments(self, OrderedDict())
 
 
-_SIGNATURE = inspect.signature(_shape)
+_FITS = _Fits()
 _INTERNAL = (errors.INTERNAL_ERROR, errors.internal_error().message, errors.internal_error().data)

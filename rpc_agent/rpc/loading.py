@@ -5,17 +5,17 @@ Until then a peer has only json and asyncio, and answers its early methods with 
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any
 
 from rpc_agent.rpc import errors, json_text
-from rpc_agent.rpc.calls import Call, Handler, Params
+from rpc_agent.rpc.calls import Call, Methods, Params
 from rpc_agent.rpc.envelopes import EncodeJson
 
 if TYPE_CHECKING:
     from rpc_agent.rpc.dispatcher import Dispatcher
 
-Load = Callable[[], Mapping[str, Handler]]
+Load = Callable[[], Methods]
 """Makes the methods. Called in a thread; does the imports they need."""
 
 _logger = logging.getLogger(__name__)
@@ -39,6 +39,11 @@ class LateMethods:
         if self._loading is None:
             self._loading = tasks.create_task(self._run(after))
 
+    @property
+    def is_ready(self) -> bool:
+        """Whether `ready` would not wait."""
+        return self._dispatcher is not None
+
     async def ready(self) -> None:
         """Wait until what `begin` has begun is done, well or badly."""
         if self._loading is not None and not self._loading.done():
@@ -52,6 +57,10 @@ class LateMethods:
         if self._dispatcher is None:
             raise errors.internal_error()
         return await self._dispatcher.run(call, params)
+
+    def run_now(self, call: Call, params: Params) -> Any:
+        """A quick method's result; None where it has to wait, and for all others. Raises as `run` does."""
+        return None if self._dispatcher is None else self._dispatcher.run_now(call, params)
 
     def cancel(self) -> None:
         """Nobody needs the methods any more. A thread that is importing ends by itself."""

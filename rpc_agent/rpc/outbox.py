@@ -101,6 +101,11 @@ class Outbox:
         """Whether the other side is behind, so that what can be merged should be."""
         return self._all.is_high
 
+    @property
+    def has_many_answers(self) -> bool:
+        """Whether `answers_drained` would wait."""
+        return self._answers.is_high
+
     def post(self, item: Item, *, is_answer: bool = False) -> None:
         """Queue `item` behind all others. After `close` it is dropped, for nobody reads."""
         if self._is_closed:

@@ -160,7 +160,8 @@ class Peer:
             self._unread = len(frames)
             for frame in frames:
                 self._unread -= 1
-                await self._while_reading(self.outbox.answers_drained)
+                if self.outbox.has_many_answers:
+                    await self._while_reading(self.outbox.answers_drained)
                 await self._take(frame)
                 count += 1
                 if count % _MESSAGES_A_STEP == 0:
@@ -238,12 +239,15 @@ class Peer:
         if call.method in self._early:
             (reply or _run_only)(self._answers.early(call, self._early[call.method], params), ())
             return self._begin_loading()
-        self._begin_loading()
-        await self._while_reading(self._late.ready)
+        if not self._late.is_ready:
+            self._begin_loading()
+            await self._while_reading(self._late.ready)
         if not self._is_reading:
             (reply or _run_only)(self._answers.error(call.id, errors.shutting_down()), ())
         elif len(self._calls) >= self._max_in_flight and not self._is_exempt(call.method):
             self._refuse(call, reply)
+        elif reply and (answer := self._answer_now(call, params)) is not None:
+            reply(answer, call.start())
         elif reply or self._late.knows(call.method):
             self._calls.add(call)
             call.attach(self._tasks.create_task(self._serve(call, params, reply)))
@@ -272,8 +276,18 @@ class Peer:
         finally:
             self._calls.remove(call)
 
+    def _answer_now(self, call: Call, params: Params) -> bytes | None:
+        """The answer of a quick method. None while a call before it has not begun, for this one would overtake it."""
+        if not self._calls.have_begun:
+            return None
+        try:
+            result = self._late.run_now(call, params)
+        except RpcError as error:
+            return self._answers.error(call.id, error)
+        return None if result is None else self._answers.result(call, result)
+
     async def _answer(self, call: Call, params: Params) -> tuple[bytes, Callbacks]:
-        after_answer = call.start()
+        after_answer = self._calls.begin(call)
         if call.is_cancelled or self._ending:
             return self._answers.error(call.id, self._cancellation(call)), ()
         try:

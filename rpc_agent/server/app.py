@@ -14,7 +14,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from rpc_agent.platform.held_signals import ENDING_SIGNALS, release_ending_signals
-from rpc_agent.rpc.calls import Call, Handler
+from rpc_agent.rpc.calls import Call, Methods
 from rpc_agent.rpc.opening import Opening
 from rpc_agent.rpc.peer import Peer
 from rpc_agent.rpc.stdio import StdioTransport
@@ -103,7 +103,7 @@ class App:
 
     # Phase two
 
-    def _load(self) -> Mapping[str, Handler]:
+    def _load(self) -> Methods:
         """In a thread: the imports, then the wiring.
 
         What comes in here stays for good, so the collector looks at it neither now nor later: a full pass through it
@@ -116,7 +116,7 @@ class App:
             gc.freeze()
             gc.enable()
 
-    def _wire(self) -> Mapping[str, Handler]:
+    def _wire(self) -> Methods:
         from rpc_agent.server.engine import Engine  # noqa: PLC0415 - 100 ms that the first answer must not wait for
 
         self._engine = Engine(

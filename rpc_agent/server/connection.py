@@ -42,19 +42,31 @@ class Connection:
         """
         self.refuse_when_ending()
         if session_id is not None:
-            if session_id not in self._feeds:
-                raise SessionNotFound(
-                    f"No session {session_id!r} is open here. Open it with open_session.", sessionId=session_id
-                )
-            return self.registry.get(session_id)
-        if is_question and self._feeds and self.ordering.is_free(current := next(reversed(self._feeds))):
-            # In the line each waits for the one before, and many questions in one write are answered one by one.
-            return self.registry.get(current)
+            return self._named(session_id)
+        # In the line each waits for the one before, and many questions in one write are answered one by one.
+        if is_question and (session := self.session_now()) is not None:
+            return session
         async with self.ordering.choosing():
             self.refuse_when_ending()
             if not self._feeds:
                 self.adopt(self.registry.first())
             return self.registry.get(next(reversed(self._feeds)))
+
+    def session_now(self, session_id: str | None = None) -> LiveSession | None:
+        """The same for a request that only looks, without a wait; None where it has to take its place in line."""
+        self.refuse_when_ending()
+        if session_id is not None:
+            return self._named(session_id)
+        if self._feeds and self.ordering.is_free(current := next(reversed(self._feeds))):
+            return self.registry.get(current)
+        return None
+
+    def _named(self, session_id: str) -> LiveSession:
+        if session_id not in self._feeds:
+            raise SessionNotFound(
+                f"No session {session_id!r} is open here. Open it with open_session.", sessionId=session_id
+            )
+        return self.registry.get(session_id)
 
     def refuse_when_ending(self) -> None:
         """Raises ShuttingDown."""

@@ -11,7 +11,7 @@ from rpc_agent.errors import RpcAgentError
 from rpc_agent.protocol.method import Method
 from rpc_agent.protocol.methods import METHODS
 from rpc_agent.protocol.parse_params import InvalidParams, parse_params
-from rpc_agent.rpc.calls import Call, Handler
+from rpc_agent.rpc.calls import Call, Handler, Quick
 from rpc_agent.rpc.errors import INVALID_PARAMS, RpcError
 from rpc_agent.runtime.live_session import LiveSession
 from rpc_agent.server.connection import Connection
@@ -42,18 +42,23 @@ class Request:
 
 
 SessionHandler = Callable[[Request, Any], Awaitable[Result | Later]]
+QuickHandler = Callable[[Request, Any], Result]
+"""Reads what is in memory, in microseconds: its request is answered as soon as it is read, if nothing is before it."""
 ConnectionHandler = Callable[[Connection, Any, Call], Awaitable[Result]]
 
 
 def bind(
     connection: Connection,
     session_handlers: Mapping[str, SessionHandler],
+    quick_handlers: Mapping[str, QuickHandler],
     connection_handlers: Mapping[str, ConnectionHandler],
-) -> dict[str, Handler]:
+) -> dict[str, Handler | Quick]:
     """A peer's handlers, one for each row of the table that has one."""
-    bound: dict[str, Handler] = {}
+    bound: dict[str, Handler | Quick] = {}
     for name, session_handler in session_handlers.items():
         bound[name] = _for_session(connection, METHODS[name], session_handler)
+    for name, quick_handler in quick_handlers.items():
+        bound[name] = _quick(connection, METHODS[name], quick_handler)
     for name, connection_handler in connection_handlers.items():
         bound[name] = _for_connection(connection, METHODS[name], connection_handler)
     return bound
@@ -72,7 +77,7 @@ def _for_session(connection: Connection, method: Method, handler: SessionHandler
                 session, result = await (in_line(call, parsed) if is_in_line else alongside(call, parsed, before))
             if isinstance(result, Later):
                 result = await result.wait()
-            return {"sessionId": session.session_id, **(result or {})}
+            return _about(session, result)
         except RpcAgentError as error:
             raise to_rpc_error(error) from error
 
@@ -92,6 +97,27 @@ def _for_session(connection: Connection, method: Method, handler: SessionHandler
         return session, await handler(Request(connection, session, call), parsed)
 
     return run
+
+
+def _quick(connection: Connection, method: Method, handler: QuickHandler) -> Quick:
+    def now(call: Call, params: Any) -> Any:
+        try:
+            parsed: Any = parse_params(method, params)
+            if _is_about_runs(method.name) and connection.ordering.is_anybody_in_line:
+                return None
+            session = connection.session_now(parsed.session_id)
+            return None if session is None else _about(session, handler(Request(connection, session, call), parsed))
+        except RpcAgentError as error:
+            raise to_rpc_error(error) from error
+
+    async def wait(request: Request, parsed: Any) -> Result:
+        return handler(request, parsed)
+
+    return Quick(now, _for_session(connection, method, wait))
+
+
+def _about(session: LiveSession, result: Result) -> dict[str, Any]:
+    return {"sessionId": session.session_id, **(result or {})}
 
 
 def _is_about_runs(method: str) -> bool:

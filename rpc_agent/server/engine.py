@@ -11,7 +11,7 @@ from rpc_agent.errors import InvalidValue
 from rpc_agent.platform import paths
 from rpc_agent.platform.given_paths import absolute_path, resolved_path
 from rpc_agent.platform.process_tree import kill_live_trees
-from rpc_agent.rpc.calls import Handler
+from rpc_agent.rpc.calls import Methods
 from rpc_agent.rpc.peer import Peer
 from rpc_agent.runtime.extension_shelf import ExtensionShelf
 from rpc_agent.runtime.identity import SystemIdentity
@@ -52,11 +52,13 @@ class Engine:
         self.registry = SessionRegistry(services)
         self.connection = Connection(peer, self.registry, capabilities)
 
-    def handlers(self) -> Mapping[str, Handler]:
+    def handlers(self) -> Methods:
         resources = (sessions, history, runs, compaction, tree, models, settings)
+        readers = (sessions, history, runs, models, settings)
         session_handlers = {name: h for module in resources for name, h in module.SESSION_HANDLERS.items()}
+        quick_handlers = {name: h for module in readers for name, h in module.QUICK_HANDLERS.items()}
         connection_handlers = {**sessions.CONNECTION_HANDLERS, **settings.CONNECTION_HANDLERS}
-        return bind(self.connection, session_handlers, connection_handlers)
+        return bind(self.connection, session_handlers, quick_handlers, connection_handlers)
 
     def input_ended(self) -> None:
         """No more requests can come: what nobody waits for is stopped."""

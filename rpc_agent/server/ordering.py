@@ -46,6 +46,11 @@ class Ordering:
         """Whether no earlier request is looking for its session, or has its turn in this one."""
         return not self._current.locked() and session_id not in self._sessions
 
+    @property
+    def is_anybody_in_line(self) -> bool:
+        """Whether an in-order method or a message has not had its turn."""
+        return bool(self._line)
+
     @contextmanager
     def place(self, method: str, session_id: str | None) -> Iterator[None]:
         """Around an in-order method or a message from its arrival on, when it does not yet know its session."""

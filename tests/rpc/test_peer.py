@@ -9,7 +9,7 @@ from typing import Any
 import anyio
 import pytest
 
-from rpc_agent.rpc.calls import Call, Handler, Params
+from rpc_agent.rpc.calls import Call, Handler, Params, Quick
 from rpc_agent.rpc.errors import Disconnected, RpcError
 from rpc_agent.rpc.in_memory import InMemoryClient, connect, connected_pair
 from rpc_agent.rpc.peer import Peer
@@ -18,7 +18,7 @@ from tests.support.rpc import early_methods, methods
 pytestmark = pytest.mark.anyio
 
 
-def client(extra: Mapping[str, Handler] | None = None, **options: Any) -> Any:
+def client(extra: Mapping[str, Handler | Quick] | None = None, **options: Any) -> Any:
     def make(transport: Any) -> Peer:
         return Peer(transport, load=lambda: {**methods(), **(extra or {})}, early=early_methods(), **options)
 
@@ -244,6 +244,83 @@ async def test_handlers_start_in_the_order_of_arrival() -> None:
     async with client({"note": note}) as c:
         await asyncio.gather(*(c.request("note", {"n": n}) for n in range(500)))
     assert seen == list(range(500))
+
+
+def quick(now: Callable[[Call, Params], Any], later: Any = "later") -> Quick:
+    async def wait(call: Call, params: Params) -> Any:
+        return later
+
+    return Quick(now, wait)
+
+
+async def test_a_quick_method_is_answered_in_the_turn_it_is_read_and_waits_where_it_has_to() -> None:
+    tasks: list[asyncio.Task[Any] | None] = []
+    reader: list[asyncio.Task[Any] | None] = []
+
+    def ping(params: Params) -> Any:
+        reader.append(asyncio.current_task())
+        return {}
+
+    def note(call: Call, params: Params) -> Any:
+        tasks.append(asyncio.current_task())
+        return {"now": True}
+
+    def make(transport: Any) -> Peer:
+        table = {**methods(), "note": quick(note), "wait": quick(lambda call, params: None)}
+        return Peer(transport, load=lambda: table, early={"ping": ping})
+
+    async with connect(make) as c:
+        await c.request("ping")
+        assert await c.request("note") == {"now": True}
+        assert await c.request("wait") == "later"
+    assert tasks == reader
+
+
+async def test_a_quick_method_overtakes_no_call_that_was_written_before_it() -> None:
+    seen: list[str] = []
+
+    async def note(call: Call, params: Params) -> Any:
+        seen.append("handler")
+
+    def look(call: Call, params: Params) -> Any:
+        seen.append("quick")
+        return {}
+
+    async def look_later(call: Call, params: Params) -> Any:
+        return look(call, params)
+
+    async with client({"note": note, "look": Quick(look, look_later)}) as c:
+        await c.request("note")
+        await c.transport.send([b'{"id":"n","method":"note"}', b'{"id":"l","method":"look"}', b'{"method":"look"}'])
+        await c.request("echo")
+    assert seen == ["handler", "handler", "quick", "quick"]
+
+
+async def test_a_quick_method_may_refuse_or_fail(caplog: pytest.LogCaptureFixture) -> None:
+    def refuse(call: Call, params: Params) -> Any:
+        raise RpcError(-32099, "Refused", {"reason": "refused"})
+
+    def fail(call: Call, params: Params) -> Any:
+        raise ValueError("a secret of our insides")
+
+    async with client({"refuse": quick(refuse), "fail": quick(fail), "give": quick(lambda call, params: {1})}) as c:
+        for method, code in (("refuse", -32099), ("fail", -32603), ("give", -32603)):
+            with pytest.raises(RpcError) as caught:
+                await c.request(method)
+            assert caught.value.code == code
+            assert "secret" not in str(caught.value.to_object())
+    assert "a secret of our insides" in caplog.text
+
+
+async def test_what_follows_the_answer_of_a_quick_method_follows_it() -> None:
+    def start(call: Call, params: Params) -> Any:
+        call.after_answer(lambda: call.peer.notify("started", {}))
+        return "accepted"
+
+    async with client({"start": quick(start)}) as c:
+        assert await c.request("start") == "accepted"
+        await c.notification("started")
+        assert [message.get("method", "the answer") for message in c.received] == ["the answer", "started"]
 
 
 async def test_a_client_that_asks_for_much_and_reads_nothing_is_read_no_further() -> None:

@@ -4,7 +4,7 @@ from rpc_agent.conversation.messages import message_text
 from rpc_agent.protocol.history import GetEntriesParams, GetTreeParams
 from rpc_agent.protocol.sessions import EntryParams
 from rpc_agent.protocol.wire_model import SessionParams
-from rpc_agent.server.dispatch import Request, Result, SessionHandler
+from rpc_agent.server.dispatch import QuickHandler, Request, Result, SessionHandler
 from rpc_agent.server.tree_views import flat_tree, nested_tree
 from rpc_agent.session.entries import MessageEntry
 from rpc_agent.storage.gentle_reading import entry_pages, object_page
@@ -53,7 +53,7 @@ async def get_fork_messages(request: Request, params: SessionParams) -> Result:
     }
 
 
-async def get_last_assistant_text(request: Request, params: SessionParams) -> Result:
+def get_last_assistant_text(request: Request, params: SessionParams) -> Result:
     answers = (
         message_text(item.message)
         for item in reversed(request.session.log.projection.messages)
@@ -76,5 +76,5 @@ SESSION_HANDLERS: dict[str, SessionHandler] = {
     "get_tree": get_tree,
     "get_entry": get_entry,
     "get_fork_messages": get_fork_messages,
-    "get_last_assistant_text": get_last_assistant_text,
 }
+QUICK_HANDLERS: dict[str, QuickHandler] = {"get_last_assistant_text": get_last_assistant_text}

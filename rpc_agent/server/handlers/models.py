@@ -4,7 +4,7 @@ from rpc_agent.conversation.json_values import JsonObject
 from rpc_agent.conversation.models import Model
 from rpc_agent.protocol.models import SetModelParams, SetThinkingLevelParams
 from rpc_agent.protocol.wire_model import SessionParams
-from rpc_agent.server.dispatch import Request, Result, SessionHandler
+from rpc_agent.server.dispatch import QuickHandler, Request, Result, SessionHandler
 
 
 async def get_available_models(request: Request, params: SessionParams) -> Result:
@@ -29,7 +29,7 @@ async def cycle_thinking_level(request: Request, params: SessionParams) -> Resul
     return {"level": request.session.choices.cycle_thinking_level()}
 
 
-async def get_available_thinking_levels(request: Request, params: SessionParams) -> Result:
+def get_available_thinking_levels(request: Request, params: SessionParams) -> Result:
     return {"levels": list(request.session.models.thinking_levels())}
 
 
@@ -47,5 +47,5 @@ SESSION_HANDLERS: dict[str, SessionHandler] = {
     "cycle_model": cycle_model,
     "set_thinking_level": set_thinking_level,
     "cycle_thinking_level": cycle_thinking_level,
-    "get_available_thinking_levels": get_available_thinking_levels,
 }
+QUICK_HANDLERS: dict[str, QuickHandler] = {"get_available_thinking_levels": get_available_thinking_levels}

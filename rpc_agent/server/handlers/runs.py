@@ -10,7 +10,7 @@ from rpc_agent.rpc.errors import request_cancelled
 from rpc_agent.runtime.exchanges import Exchange
 from rpc_agent.runtime.run import RunLimits
 from rpc_agent.runtime.run_control import Accepted, Behavior
-from rpc_agent.server.dispatch import Later, Request, Result, SessionHandler
+from rpc_agent.server.dispatch import Later, QuickHandler, Request, Result, SessionHandler
 from rpc_agent.server.error_mapping import CODES, failure_code
 
 
@@ -69,7 +69,7 @@ async def clear_queue(request: Request, params: SessionParams) -> Result:
     return {"steering": [m.text for m in steering], "followUp": [m.text for m in follow_ups]}
 
 
-async def get_queue(request: Request, params: SessionParams) -> Result:
+def get_queue(request: Request, params: SessionParams) -> Result:
     inbox = request.session.runs.inbox
     return {
         "steering": [{"text": m.text} for m in inbox.steering],
@@ -214,7 +214,6 @@ SESSION_HANDLERS: dict[str, SessionHandler] = {
     "steer": steer,
     "follow_up": follow_up,
     "clear_queue": clear_queue,
-    "get_queue": get_queue,
     "set_steering_mode": set_steering_mode,
     "set_follow_up_mode": set_follow_up_mode,
     "continue_run": continue_run,
@@ -225,3 +224,4 @@ SESSION_HANDLERS: dict[str, SessionHandler] = {
     "abort": abort,
     "wait_for_idle": wait_for_idle,
 }
+QUICK_HANDLERS: dict[str, QuickHandler] = {"get_queue": get_queue}

@@ -20,7 +20,7 @@ from rpc_agent.runtime.live_session import LiveSession
 from rpc_agent.runtime.session_export import export_session, write_export
 from rpc_agent.runtime.session_registry import NewSession
 from rpc_agent.server.connection import Connection
-from rpc_agent.server.dispatch import ConnectionHandler, Request, Result, SessionHandler
+from rpc_agent.server.dispatch import ConnectionHandler, QuickHandler, Request, Result, SessionHandler
 from rpc_agent.server.states import state_to_wire
 from rpc_agent.server.statistics import stats_to_wire
 from rpc_agent.session.warnings import SessionWarning
@@ -153,7 +153,7 @@ async def close_session(request: Request, params: SessionParams) -> Result:
     return {}
 
 
-async def get_state(request: Request, params: SessionParams) -> Result:
+def get_state(request: Request, params: SessionParams) -> Result:
     return state_to_wire(request.session, request.connection.feed(request.session))
 
 
@@ -177,7 +177,6 @@ def _warning(warning: SessionWarning) -> dict[str, Any]:
 
 SESSION_HANDLERS: dict[str, SessionHandler] = {
     "close_session": close_session,
-    "get_state": get_state,
     "fork_session": fork_session,
     "clone_session": clone_session,
     "set_session_name": set_session_name,
@@ -185,6 +184,7 @@ SESSION_HANDLERS: dict[str, SessionHandler] = {
     "get_events": get_events,
     "export_session": export,
 }
+QUICK_HANDLERS: dict[str, QuickHandler] = {"get_state": get_state}
 CONNECTION_HANDLERS: dict[str, ConnectionHandler] = {
     "new_session": new_session,
     "open_session": open_session,

@@ -8,17 +8,17 @@ from rpc_agent.protocol.wire_model import SessionParams
 from rpc_agent.resources.commands import Command
 from rpc_agent.rpc.calls import Call
 from rpc_agent.server.connection import Connection
-from rpc_agent.server.dispatch import ConnectionHandler, Request, Result, SessionHandler
+from rpc_agent.server.dispatch import ConnectionHandler, QuickHandler, Request, Result, SessionHandler
 
 
-async def get_settings(request: Request, params: SessionParams) -> Result:
+def get_settings(request: Request, params: SessionParams) -> Result:
     settings = request.session.parts.settings.current
     return {"settings": _nested(dict(settings.values)), "sources": dict(settings.origins)}
 
 
 async def update_settings(request: Request, params: UpdateSettingsParams) -> Result:
     request.session.choices.update_settings(params.patch, params.scope)
-    return await get_settings(request, SessionParams())
+    return get_settings(request, SessionParams())
 
 
 async def set_permissions(request: Request, params: SetPermissionsParams) -> Result:
@@ -32,7 +32,7 @@ async def trust_project(connection: Connection, params: TrustProjectParams, call
     return {}
 
 
-async def get_commands(request: Request, params: SessionParams) -> Result:
+def get_commands(request: Request, params: SessionParams) -> Result:
     return {"commands": [_command(command) for command in request.session.parts.commands]}
 
 
@@ -56,9 +56,11 @@ def _nested(dotted: dict[str, Any]) -> dict[str, Any]:
 
 
 SESSION_HANDLERS: dict[str, SessionHandler] = {
-    "get_settings": get_settings,
     "update_settings": update_settings,
     "set_permissions": set_permissions,
+}
+QUICK_HANDLERS: dict[str, QuickHandler] = {
+    "get_settings": get_settings,
     "get_commands": get_commands,
 }
 CONNECTION_HANDLERS: dict[str, ConnectionHandler] = {"trust_project": trust_project}
