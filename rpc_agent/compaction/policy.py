@@ -43,11 +43,12 @@ class Limits:
     keep_recent_tokens: int
 
 
-def effective_window(declared: int, *, setting: int = 0, learned: int = 0) -> int:
-    """The smallest of what the model declares, the user set, and refusals taught; 0 means unknown in each."""
+def effective_window(declared: int, *, learned: int) -> int:
+    """The smaller of what the model declares (or the user for it, in models.json) and what refusals taught; 0 means
+    unknown in each."""
     if learned and declared:
-        learned = min(max(learned, declared // _SMALLEST_LEARNED_SHARE), declared)
-    return min((window for window in (declared, setting, learned) if window > 0), default=0)
+        return min(max(learned, declared // _SMALLEST_LEARNED_SHARE), declared)
+    return declared or learned
 
 
 def limits(budget: CompactionBudget, window: int) -> Limits:

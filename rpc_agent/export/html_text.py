@@ -18,8 +18,8 @@ def shown(text: str) -> str:
     return escape(plain(text))
 
 
-def shown_on_a_line(text: str, limit: int | None = None) -> str:
-    return escape(one_line(text, limit))
+def shown_on_a_line(text: str) -> str:
+    return escape(one_line(text))
 
 
 def prose(text: str) -> str:

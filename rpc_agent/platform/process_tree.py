@@ -89,12 +89,12 @@ class ProcessTree:
 
 
 async def start_tree(
-    command: str | Sequence[str], *, cwd: Path, environment: Mapping[str, str], stdout: int, stderr: int | None = None
+    command: str | Sequence[str], *, cwd: Path, environment: Mapping[str, str], output: int
 ) -> ProcessTree:
     """Start `command` (a string goes to the system's own shell) in a new session, with an empty stdin.
 
-    `stdout` and `stderr` are file descriptors for writing; without `stderr` both go to one place. `environment` is
-    the child's whole environment. Raises OSError when the program or `cwd` is not there.
+    `output` is a file descriptor for writing, where stdout and stderr both go. `environment` is the child's whole
+    environment. Raises OSError when the program or `cwd` is not there.
     """
     if not _guardian.is_standing_by:
         # Before the command, or a kill of ours between the two would leave it running.
@@ -105,8 +105,8 @@ async def start_tree(
         cwd=cwd,
         env={**environment, _MARK: _with_outer(environment, token)},
         stdin=subprocess.DEVNULL,
-        stdout=stdout,
-        stderr=subprocess.STDOUT if stderr is None else stderr,
+        stdout=output,
+        stderr=subprocess.STDOUT,
         start_new_session=sys.platform != "win32",
         creationflags=_NEW_GROUP,
     )

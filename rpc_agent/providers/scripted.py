@@ -232,10 +232,7 @@ def read_reply(raw: Mapping[str, Any]) -> Reply:
     return Reply(
         text=raw.get("text", ""),
         thinking=raw.get("thinking", ""),
-        tool_calls=tuple(
-            ScriptedCall(call["name"], call.get("arguments", {}), call.get("id", ""))
-            for call in raw.get("toolCalls", ())
-        ),
+        tool_calls=tuple(map(_read_call, raw.get("toolCalls", ()))),
         usage=None if usage is None else _read_usage(usage),
         stop_reason=raw.get("stopReason"),
         error=None if error is None else _read_error(error),

@@ -24,9 +24,9 @@ class BranchState:
     session_name: str | None = None
 
 
-def branch_state(path: Sequence[Entry], *, start: BranchState | None = None) -> BranchState:
-    """The settings in force at the end of `path`; `start` is what held before its first entry."""
-    state = start or BranchState()
+def branch_state(path: Sequence[Entry]) -> BranchState:
+    """The settings in force at the end of `path`."""
+    state = BranchState()
     for entry in path:
         state = _follow(state, entry)
     return state

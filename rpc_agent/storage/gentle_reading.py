@@ -16,9 +16,10 @@ MOST_ENTRIES = 20_000
 """On one page: some 20 MB at a kilobyte each. Who asks for more gets a cursor."""
 
 
-async def entry_pages(store: SessionStore, since: str | None = None) -> AsyncIterator[Sequence[Entry]]:
-    """All entries in file order, those strictly after `since`. Raises EntryNotFound."""
+async def entry_pages(store: SessionStore) -> AsyncIterator[Sequence[Entry]]:
+    """All entries in file order."""
     await store.complete_index()
+    since: str | None = None
     while True:
         page = store.entries(since, _AT_ONCE)
         yield page.entries

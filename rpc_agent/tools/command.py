@@ -107,7 +107,7 @@ async def _start(
 ) -> ProcessTree:
     try:
         _check_texts(command, shell)
-        return await start_tree(shell_command(command, shell), cwd=cwd, environment=environment, stdout=pipe.writer)
+        return await start_tree(shell_command(command, shell), cwd=cwd, environment=environment, output=pipe.writer)
     except OSError as error:
         raise _not_started(error, command, cwd) from error
     finally:

@@ -21,10 +21,8 @@ class ToolRegistry:
     def __iter__(self) -> Iterator[Tool]:
         return iter(self._tools.values())
 
-    def specs(self, names: Iterable[str] | None = None) -> tuple[ToolSpec, ...]:
-        """The declarations of all tools, or of those named (in our order; unknown names are passed over)."""
-        wanted = set(self._tools if names is None else names)
-        return tuple(tool.spec for name, tool in self._tools.items() if name in wanted)
+    def specs(self) -> tuple[ToolSpec, ...]:
+        return tuple(tool.spec for tool in self._tools.values())
 
     def find(self, name: str) -> Tool | None:
         return self._tools.get(name)

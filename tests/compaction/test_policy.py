@@ -73,19 +73,11 @@ def test_the_threshold_is_strict(tokens, enabled, window, due):
 
 
 @pytest.mark.parametrize(
-    ("declared", "setting", "learned", "window"),
-    [
-        (1000, 0, 0, 1000),
-        (1000, 800, 0, 800),
-        (1000, 800, 500, 500),
-        (1600, 0, 10, 100),
-        (1000, 0, 5000, 1000),
-        (0, 0, 700, 700),
-        (0, 0, 0, 0),
-    ],
+    ("declared", "learned", "window"),
+    [(1000, 0, 1000), (1000, 500, 500), (1600, 10, 100), (1000, 5000, 1000), (0, 700, 700), (0, 0, 0)],
 )
-def test_the_smallest_known_window_counts(declared, setting, learned, window):
-    assert effective_window(declared, setting=setting, learned=learned) == window
+def test_the_smaller_known_window_counts(declared, learned, window):
+    assert effective_window(declared, learned=learned) == window
 
 
 FULL = make_usage(input=1001, output=1)

@@ -25,7 +25,7 @@ from rpc_agent.platform.process_tree import start_tree
 async def main():
     for script in sys.argv[1:]:
         reader, writer = os.pipe()
-        await start_tree(["/bin/sh", "-c", script], cwd=Path("/"), environment=dict(os.environ), stdout=writer)
+        await start_tree(["/bin/sh", "-c", script], cwd=Path("/"), environment=dict(os.environ), output=writer)
         await anyio.to_thread.run_sync(os.read, reader, 1)
     print("up", flush=True)
     await anyio.sleep(600)

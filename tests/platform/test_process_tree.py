@@ -37,7 +37,7 @@ async def start(script: str) -> tuple[ProcessTree, OutputPipe]:
 
     with OutputPipe(heard) as pipe:
         command = ["/bin/sh", "-c", script]
-        tree = await start_tree(command, cwd=Path("/"), environment=dict(os.environ), stdout=pipe.writer)
+        tree = await start_tree(command, cwd=Path("/"), environment=dict(os.environ), output=pipe.writer)
         pipe.close_writer()
         await up.wait()
     return tree, pipe
@@ -69,7 +69,7 @@ async def test_a_shell_is_killed_before_its_child_and_has_no_word_about_it():
         heard = bytearray()
         with anyio.fail_after(20), OutputPipe(heard.extend) as pipe:
             command = ["/bin/sh", "-c", f"{script}; echo outlived"]
-            tree = await start_tree(command, cwd=Path("/"), environment=dict(os.environ), stdout=pipe.writer)
+            tree = await start_tree(command, cwd=Path("/"), environment=dict(os.environ), output=pipe.writer)
             pipe.close_writer()
             while not heard:  # noqa: ASYNC110 - the bytes come in a thread
                 await anyio.sleep(0.01)
@@ -124,7 +124,7 @@ async def test_the_exit_code_is_the_one_a_shell_would_tell(script: str, code: in
 
 async def test_a_program_that_is_not_there_is_an_error_of_the_system():
     with OutputPipe(lambda data: None) as pipe, pytest.raises(FileNotFoundError):
-        await start_tree(["/no/such/program"], cwd=Path("/"), environment={}, stdout=pipe.writer)
+        await start_tree(["/no/such/program"], cwd=Path("/"), environment={}, output=pipe.writer)
 
 
 async def test_draining_ends_when_it_is_quiet_though_the_pipe_is_open():
@@ -135,7 +135,7 @@ async def test_draining_ends_when_it_is_quiet_though_the_pipe_is_open():
 async def test_draining_ends_although_somebody_writes_for_ever():
     with anyio.fail_after(20), OutputPipe(lambda data: None) as pipe:
         tree = await start_tree(
-            ["/bin/sh", "-c", "yes"], cwd=Path("/"), environment=dict(os.environ), stdout=pipe.writer
+            ["/bin/sh", "-c", "yes"], cwd=Path("/"), environment=dict(os.environ), output=pipe.writer
         )
         pipe.close_writer()
         await pipe.drain(quiet=5, most=0.2)

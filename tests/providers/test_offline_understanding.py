@@ -82,7 +82,7 @@ def test_a_text_is_searched_for_in_a_kind_of_files(polite: str, form: str, end: 
 
 @given(POLITE, st.sampled_from(["which files mention {t}", "what files contain {t}", "list the files that contain {t}", "find files containing {t}"]), ENDS, WORDS)  # fmt: skip
 def test_files_that_mention_a_text_are_asked_for(polite: str, form: str, end: str, word: str) -> None:
-    assert asked(polite, form, end, t=word) == [SearchText(word, names_only=True)]
+    assert asked(polite, form, end, t=word) == [SearchText(word)]
 
 
 @given(POLITE, st.sampled_from(["find {g}", "find all {g} files", "list {g}", "find files named {g}"]), ENDS, GLOBS)

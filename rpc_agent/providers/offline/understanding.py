@@ -129,7 +129,7 @@ def _search(slots: Slots) -> Wish | None:
 
 def _search_names(slots: Slots) -> Wish | None:
     glob = _kind_glob(slots.get("kind") or "") or _place_glob(slots)
-    return SearchText(slots["text"], _place(slots), glob, names_only=True)
+    return SearchText(slots["text"], _place(slots), glob)
 
 
 def _search_or_find(slots: Slots) -> Wish | None:

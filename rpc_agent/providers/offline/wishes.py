@@ -15,12 +15,11 @@ class ReadFile:
 
 @dataclass(frozen=True, slots=True)
 class SearchText:
-    """`glob` and `path` narrow the search; `names_only` asks for the files rather than the lines."""
+    """`glob` and `path` narrow the search."""
 
     text: str
     path: str = "."
     glob: str = ""
-    names_only: bool = False
 
 
 @dataclass(frozen=True, slots=True)
