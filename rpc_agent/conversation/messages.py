@@ -173,6 +173,12 @@ def tool_calls(message: AssistantMessage) -> list[ToolCallBlock]:
     return [block for block in message["content"] if block["type"] == "toolCall"]
 
 
+def system_texts(message: SystemMessage) -> list[str]:
+    """The content and the sections, without those of nothing but space, which services refuse."""
+    texts = (message["content"], *message.get("sections", {}).values())
+    return [text for text in texts if text and text.strip()]
+
+
 def message_text(message: Message) -> str:
     """What a person would read in the message: its text blocks, its summary, or command and output."""
     match message["role"]:

@@ -2,7 +2,8 @@
 
 import difflib
 import re
-from collections.abc import Sequence
+
+from rpc_agent.tools.edit_lines import common_start
 
 _CONTEXT = 3
 _MOST_LINES = 4000
@@ -14,9 +15,9 @@ _HEADER = re.compile(r"^@@ -(\d+)(,\d+)? \+(\d+)(,\d+)? @@")
 def unified_diff(before: str, after: str) -> str:
     """Hunks with three lines around them and no file names; "" when too much changed to show it."""
     old, new = before.split("\n"), after.split("\n")
-    start = max(0, _common_start(old, new) - _CONTEXT)
+    start = max(0, common_start(old, new) - _CONTEXT)
     most = min(len(old), len(new)) - start
-    tail = max(0, min(most, _common_start(old[::-1], new[::-1])) - _CONTEXT)
+    tail = max(0, min(most, common_start(old[::-1], new[::-1])) - _CONTEXT)
     old_part, new_part = old[start : len(old) - tail], new[start : len(new) - tail]
     if len(old_part) + len(new_part) > _MOST_LINES:
         return ""
@@ -26,10 +27,3 @@ def unified_diff(before: str, after: str) -> str:
 
 def _moved(line: str, by: int) -> str:
     return _HEADER.sub(lambda m: f"@@ -{int(m[1]) + by}{m[2] or ''} +{int(m[3]) + by}{m[4] or ''} @@", line)
-
-
-def _common_start(one: Sequence[str], other: Sequence[str]) -> int:
-    for index, (a, b) in enumerate(zip(one, other, strict=False)):
-        if a != b:
-            return index
-    return min(len(one), len(other))

@@ -71,14 +71,15 @@ def _content(original: Line, told: Line, wanted: Line) -> str:
         return original.content
     if original.content == told.content or len(original.content) != len(told.content):
         return wanted.content
-    head = _common_start(told.content, wanted.content)
+    head = common_start(told.content, wanted.content)
     room = min(len(told.content), len(wanted.content)) - head
-    tail = min(room, _common_start(told.content[::-1], wanted.content[::-1]))
+    tail = min(room, common_start(told.content[::-1], wanted.content[::-1]))
     kept_tail = original.content[len(original.content) - tail :]
     return original.content[:head] + wanted.content[head : len(wanted.content) - tail] + kept_tail
 
 
-def _common_start(one: str, other: str) -> int:
+def common_start(one: Sequence[str], other: Sequence[str]) -> int:
+    """How many characters, or lines, at the beginning are equal."""
     for index, (a, b) in enumerate(zip(one, other, strict=False)):
         if a != b:
             return index

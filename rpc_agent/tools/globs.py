@@ -13,17 +13,21 @@ from rpc_agent.wildcards import ends_in_name, ends_of_folders
 
 _CLASS = re.compile(r"\[([!^]?)(\]?(?:\[:\w+:\]|\\.|[^\]\\])*)\]", re.DOTALL)
 
-_NAMED_CLASSES = {
+NAMED_CLASSES = {
     "alpha": "a-zA-Z",
     "digit": "0-9",
     "alnum": "a-zA-Z0-9",
     "upper": "A-Z",
     "lower": "a-z",
-    "space": r"\s",
+    "blank": r"\t ",
+    "space": r"\t-\r ",
+    "cntrl": r"\x00-\x1f\x7f",
+    "graph": "!-~",
+    "print": " -~",
     "punct": r"!-/:-@\[-`{-~",
     "xdigit": "0-9a-fA-F",
 }
-
+"""By the names of POSIX: what stands between the brackets of a regular expression."""
 
 _IN_NAME = "[^/]*"
 _FOLDERS = "(?:.*/)?"
@@ -177,7 +181,7 @@ def _class(match: re.Match[str]) -> str:
     named = re.sub(r"\[:(\w+):\]", lambda m: f"\0{m[1]}\0", body)
     escaped = re.sub(r"\\(.)", r"\1", named).replace("\\", r"\\").replace("[", r"\[").replace("]", r"\]")
     escaped = escaped.replace("^", r"\^").replace("&", r"\&").replace("~", r"\~").replace("|", r"\|")
-    chars = re.sub("\0(\\w+)\0", lambda m: _NAMED_CLASSES.get(m[1], ""), escaped)
+    chars = re.sub("\0(\\w+)\0", lambda m: NAMED_CLASSES.get(m[1], ""), escaped)
     try:
         re.compile(f"[{chars}]")
     except re.error:

@@ -13,6 +13,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from rpc_agent.tools.globs import NAMED_CLASSES
 from rpc_agent.tools.walk import walk
 
 _LOOKED_AT = 64 * 1024
@@ -20,16 +21,8 @@ _LOOKED_AT = 64 * 1024
 
 _UTF16_BOMS = {b"\xff\xfe": "utf-16-le", b"\xfe\xff": "utf-16-be"}
 
-_POSIX_CLASSES = {
-    "[:alpha:]": "a-zA-Z",
-    "[:digit:]": "0-9",
-    "[:alnum:]": "a-zA-Z0-9",
-    "[:upper:]": "A-Z",
-    "[:lower:]": "a-z",
-    "[:space:]": r"\s",
-    "[:xdigit:]": "0-9a-fA-F",
-    "[:word:]": r"\w",
-}
+_CLASSES = {**NAMED_CLASSES, "ascii": r"\x00-\x7f", "word": "0-9A-Za-z_"}
+"""Two more than in globs, as ripgrep has them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,8 +58,8 @@ def main(argument: str) -> int:
 def _regex(question: Question) -> re.Pattern[str]:
     pattern = re.escape(question.pattern) if question.literal else question.pattern
     if not question.literal:
-        for name, characters in _POSIX_CLASSES.items():
-            pattern = pattern.replace(name, characters)
+        for name, characters in _CLASSES.items():
+            pattern = pattern.replace(f"[:{name}:]", characters)
     return re.compile(pattern, re.IGNORECASE if question.ignore_case else 0)
 
 

@@ -29,7 +29,7 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class _Level:
-    """The rules that count in one folder. `below` is how the folder is reached from each level above it."""
+    """The rules that count in one folder, whose own name is `name`."""
 
     rules: tuple[Rule, ...]
     is_top: bool

@@ -40,6 +40,8 @@ from tests.support.tools import make_tree
         ("[", "[", False, True),
         ("[z-a]", "z", False, None),
         ("[[:digit:]]x", "7x", False, True),
+        ("[[:punct:]][[:graph:]][[:print:]][[:blank:]][[:cntrl:]]", "!~ \t\x01", False, True),
+        ("[[:blank:]]", "\v", False, None),
         ("a[/]b", "a/b", False, None),
         ("*.log\r\n", "a.log", False, True),
         ("\ufeff*.log", "a.log", False, True),

@@ -99,6 +99,7 @@ GREPS = {
     ),
     "a glob does not bring back": ({"pattern": "needle", "glob": "*.log"}, [n for n in NEEDLES if ".log:" in n]),
     "a class": ({"pattern": "^needle [[:upper:]]$"}, ["src/Zed.py:1: needle Z"]),
+    "a class of signs": ({"pattern": "^needle[[:blank:]][[:punct:]]"}, ["a.txt:4: needle (three"]),
     "words": ({"pattern": r"\bo\w+e\b"}, ["a.txt:1: needle one"]),
     "lines around": (
         {"pattern": "o(ne|thing)$|far$", "context": 1, "glob": "*.txt"},

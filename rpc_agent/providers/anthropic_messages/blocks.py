@@ -7,7 +7,7 @@ from hashlib import sha256
 from typing import Any, assert_never
 
 from rpc_agent.conversation.blocks import AssistantBlock, UserBlock
-from rpc_agent.conversation.messages import AssistantMessage, ModelMessage, SystemMessage, ToolResultMessage
+from rpc_agent.conversation.messages import AssistantMessage, ModelMessage, ToolResultMessage, system_texts
 from rpc_agent.conversation.models import Model
 from rpc_agent.providers.json_bytes import to_json
 from rpc_agent.providers.notes import IMAGE_KIND_LEFT_OUT, IMAGE_LEFT_OUT, NO_OUTPUT
@@ -33,7 +33,7 @@ def encode_message(message: ModelMessage, model: Model) -> Piece:
     """The piece of one message; without blocks where there is nothing that this model could be told."""
     match message["role"]:
         case "system":
-            return Piece("system", tuple(map(text_block, _system_texts(message))))
+            return Piece("system", tuple(map(text_block, system_texts(message))))
         case "user":
             content = message["content"]
             blocks: Sequence[UserBlock] = [{"type": "text", "text": content}] if isinstance(content, str) else content
@@ -48,11 +48,6 @@ def encode_message(message: ModelMessage, model: Model) -> Piece:
 
 def text_block(text: str) -> bytes:
     return to_json({"type": "text", "text": text})
-
-
-def _system_texts(message: SystemMessage) -> Iterable[str]:
-    texts = (message["content"], *message.get("sections", {}).values())
-    return (text for text in texts if text and text.strip())
 
 
 def _user_blocks(blocks: Iterable[UserBlock], model: Model) -> Iterable[dict[str, Any]]:

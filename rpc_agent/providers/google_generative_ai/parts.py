@@ -1,11 +1,11 @@
 """One message -> its parts in the wire's JSON. Pure; knows nothing of the messages around it."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, assert_never
 
 from rpc_agent.conversation.blocks import ToolCallBlock, UserBlock, blocks_text
-from rpc_agent.conversation.messages import AssistantMessage, ModelMessage, SystemMessage, ToolResultMessage
+from rpc_agent.conversation.messages import AssistantMessage, ModelMessage, ToolResultMessage, system_texts
 from rpc_agent.conversation.models import Model
 from rpc_agent.providers.google_generative_ai.compat import Compat
 from rpc_agent.providers.json_bytes import to_json
@@ -42,7 +42,7 @@ def encode_message(message: ModelMessage, model: Model, compat: Compat) -> Piece
     """The piece of one message; without parts where there is nothing that this model could be told."""
     match message["role"]:
         case "system":
-            return Piece("system", tuple(map(text_part, _system_texts(message))))
+            return Piece("system", tuple(map(text_part, system_texts(message))))
         case "user":
             content = message["content"]
             blocks: Sequence[UserBlock] = [{"type": "text", "text": content}] if isinstance(content, str) else content
@@ -57,11 +57,6 @@ def encode_message(message: ModelMessage, model: Model, compat: Compat) -> Piece
 
 def text_part(text: str) -> bytes:
     return to_json({"text": text})
-
-
-def _system_texts(message: SystemMessage) -> Iterable[str]:
-    texts = (message["content"], *message.get("sections", {}).values())
-    return (text for text in texts if text and text.strip())
 
 
 def _says_something(block: UserBlock) -> bool:

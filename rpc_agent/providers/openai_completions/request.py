@@ -8,9 +8,9 @@ from rpc_agent.conversation.blocks import ToolCallBlock, UserBlock, blocks_text
 from rpc_agent.conversation.messages import (
     AssistantMessage,
     ModelMessage,
-    SystemMessage,
     ToolResultMessage,
     UserMessage,
+    system_texts,
 )
 from rpc_agent.conversation.models import Model
 from rpc_agent.providers.base import ModelRequest
@@ -98,7 +98,7 @@ def encode_message(message: ModelMessage, model: Model, compat: Compat) -> Piece
     match message["role"]:
         case "system":
             role = "developer" if compat.supports_developer_role and model.reasoning else "system"
-            return _piece({"role": role, "content": _system_text(message)}, "system")
+            return _piece({"role": role, "content": "\n\n".join(system_texts(message))}, "system")
         case "user":
             return _piece(_user(message, model), "user")
         case "assistant":
@@ -111,11 +111,6 @@ def encode_message(message: ModelMessage, model: Model, compat: Compat) -> Piece
 
 def _piece(value: dict[str, Any] | None, role: str, images: tuple[dict[str, Any], ...] = ()) -> Piece:
     return Piece(to_json(value) if value and (value.get("content") or value.get("tool_calls")) else b"", role, images)
-
-
-def _system_text(message: SystemMessage) -> str:
-    sections = message.get("sections", {}).values()
-    return "\n\n".join(text for text in (message["content"], *sections) if text)
 
 
 def _user(message: UserMessage, model: Model) -> dict[str, Any]:

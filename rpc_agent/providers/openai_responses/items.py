@@ -11,19 +11,18 @@ from rpc_agent.conversation.json_values import as_object, as_text
 from rpc_agent.conversation.messages import (
     AssistantMessage,
     ModelMessage,
-    SystemMessage,
     ToolResultMessage,
     UserMessage,
+    system_texts,
 )
 from rpc_agent.conversation.models import Model
 from rpc_agent.providers.json_bytes import to_json
+from rpc_agent.providers.notes import IMAGE_LEFT_OUT, NO_OUTPUT
 from rpc_agent.providers.openai_responses.compat import Compat
 from rpc_agent.providers.pieces import wrote
 
 Item = dict[str, Any]
 
-_NO_OUTPUT = "(no output)"
-_IMAGE_LEFT_OUT = "(an image was left out: this model reads no images)"
 _CALL_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
 """Other ids of calls are refused; those of other services can be longer and hold dots and colons."""
 REASONING_FIELDS = ("type", "id", "summary", "content", "encrypted_content")
@@ -38,9 +37,9 @@ def encode_message(message: ModelMessage, model: Model, compat: Compat) -> bytes
 def _items(message: ModelMessage, model: Model, compat: Compat) -> Iterator[Item]:
     match message["role"]:
         case "system":
-            if text := _system_text(message):
+            if texts := system_texts(message):
                 role = "developer" if compat.supports_developer_role and model.reasoning else "system"
-                yield {"role": role, "content": text}
+                yield {"role": role, "content": "\n\n".join(texts)}
         case "user":
             yield from _user(message, model)
         case "assistant":
@@ -53,11 +52,6 @@ def _items(message: ModelMessage, model: Model, compat: Compat) -> Iterator[Item
             }
         case _:
             assert_never(message)
-
-
-def _system_text(message: SystemMessage) -> str:
-    sections = message.get("sections", {}).values()
-    return "\n\n".join(text for text in (message["content"], *sections) if text)
 
 
 def _user(message: UserMessage, model: Model) -> Iterator[Item]:
@@ -74,7 +68,7 @@ def _part(block: UserBlock, model: Model) -> Item:
     if block["type"] == "text":
         return {"type": "input_text", "text": block["text"]}
     if "image" not in model.input:
-        return {"type": "input_text", "text": _IMAGE_LEFT_OUT}
+        return {"type": "input_text", "text": IMAGE_LEFT_OUT}
     return {
         "type": "input_image",
         "detail": "auto",
@@ -136,7 +130,7 @@ def call_id(known: str) -> str:
 def _output(message: ToolResultMessage, model: Model) -> str | list[Item]:
     content = message["content"]
     if all(block["type"] == "text" for block in content):
-        return blocks_text(content) or _NO_OUTPUT
+        return blocks_text(content) or NO_OUTPUT
     return [_part(block, model) for block in content]
 
 
