@@ -23,7 +23,7 @@ def read_piped(descriptor: int, *, first_within: float | None = None, most_bytes
     """The text up to the end of the input, UTF-8; what is not becomes U+FFFD. Raises TooMuchText.
 
     None when not even the first byte came within `first_within` seconds: some programs start others with a pipe that
-    they neither write to nor close.
+    they neither write to nor close. Where the end was not reached, a thread reads on: leave the descriptor open.
     """
     chunks: queue.Queue[bytes] = queue.Queue(_CHUNKS_AHEAD)
     # A daemon that reads the bare descriptor: it may wait for ever, and must hold nothing that our end waits for.
