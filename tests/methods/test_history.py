@@ -6,6 +6,7 @@ import pytest
 
 from rpc_agent.rpc.errors import RpcError
 from tests.support.agent_server import Home, serving
+from tests.support.pages import all_pages
 
 pytestmark = pytest.mark.anyio
 
@@ -32,15 +33,7 @@ async def test_entries_come_in_pages_that_follow_each_other(tmp_path: Path) -> N
         await client.request("prompt", {"message": "one", "wait": True})
         await client.request("prompt", {"message": "two", "wait": True})
         everything = (await client.request("get_entries"))["entries"]
-        pages, since = [], None
-        while True:
-            params = {"limit": 2} if since is None else {"limit": 2, "since": since}
-            page = await client.request("get_entries", params)
-            pages += page["entries"]
-            since = page.get("nextCursor")
-            if since is None:
-                break
-        assert pages == everything
+        assert await all_pages(client, "get_entries", "entries", cursor="since", limit=2) == everything
         assert len(everything) == 5
         with pytest.raises(RpcError) as unknown:
             await client.request("get_entries", {"since": "nowhere0"})
@@ -83,5 +76,4 @@ async def test_a_deep_session_nests_no_deeper_than_readers_can_follow(tmp_path: 
         while node["children"]:
             depth, node = depth + 1, node["children"][0]
         assert (depth, node["more"]) == (100, True)
-        flat = await client.request("get_tree")
-        assert len(flat["nodes"]) == 3000 or "nextCursor" in flat
+        assert len(await all_pages(client, "get_tree", "nodes")) == 3000

@@ -7,7 +7,7 @@ import pytest
 
 from rpc_agent.rpc.errors import RpcError
 from tests.support.agent_server import Home, names, serving
-from tests.support.compactions import chatty, talk
+from tests.support.compactions import chatty, keep_little, talk
 from tests.support.hooks import entries, errors, extension, hook, of, roles
 
 pytestmark = pytest.mark.anyio
@@ -171,16 +171,18 @@ async def test_a_client_that_dies_leaves_the_summary_to_the_model(tmp_path: Path
         assert (await client.answer(compacting))["summary"].startswith("## Goal")
 
 
-async def test_a_vetoed_threshold_rests_and_the_run_goes_on(tmp_path: Path) -> None:
+async def test_after_a_vetoed_threshold_the_run_goes_on_uncompacted(tmp_path: Path) -> None:
     home = Home(tmp_path)
-    home.settings(tokens={"estimate": "simple"}, compaction={"keepRecentTokens": 600, "reserveTokens": 8000})
+    keep_little(home, reserveTokens=8000)
     home.script(*[{"text": f"answer {n} " + "word " * 400} for n in range(3)], contextWindow=10_000)
     async with serving(home) as client:
         asked = await hook(client, {"session_before_compact": {"cancel": True}})
         await talk(client)
-        assert {event["reason"] for event in of(asked, "session_before_compact")} == {"threshold"}
+        reasons = [event["reason"] for event in of(asked, "session_before_compact")]
+        assert set(reasons) == {"threshold"}
         ends = [n.params["status"] for n in client.notifications if n.method == "compaction_end"]
-        assert ends == ["cancelled"] * len(ends)
+        assert ends == ["cancelled"] * len(reasons)
+        assert await roles(client) == ["system", *["user", "assistant"] * 3]
         assert names(client)[-1] == "agent_settled"
 
 

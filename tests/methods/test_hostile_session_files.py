@@ -49,10 +49,10 @@ def deep_line(kind: str, levels: int) -> str:
 
 MANY = 300
 FILES: dict[str, Sequence[str]] = {
-    "thousands of children of one": [entry("a", None), *(entry(f"{n:08x}", "a") for n in range(MANY))],
-    "a chain thousands deep": [entry("0", None), *(entry(f"{n + 1}", f"{n}") for n in range(MANY))],
-    "thousands with one id": [entry("a", None)] * MANY,
-    "thousands that are their own parents": [entry(f"{n}", f"{n}") for n in range(MANY)],
+    "hundreds of children of one": [entry("a", None), *(entry(f"{n:08x}", "a") for n in range(MANY))],
+    "a chain hundreds deep": [entry("0", None), *(entry(f"{n + 1}", f"{n}") for n in range(MANY))],
+    "hundreds with one id": [entry("a", None)] * MANY,
+    "hundreds that are their own parents": [entry(f"{n}", f"{n}") for n in range(MANY)],
     "a circle": [entry("a", "c"), entry("b", "a"), entry("c", "b")],
     "labels of everything": [entry("a", None), *(entry(f"{n}", "a", type="label", targetId="a", label=f"{n}") for n in range(MANY))],
     "compactions of compactions": [

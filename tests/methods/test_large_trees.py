@@ -2,11 +2,11 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from tests.support.agent_server import CheckingClient, Home, serving
+from tests.support.agent_server import Home, serving
+from tests.support.pages import all_pages
 from tests.support.sessions import HEADER, line
 
 pytestmark = pytest.mark.anyio
@@ -33,25 +33,14 @@ def written(place: Path, shape: Shape, entries: int = ENTRIES) -> Path:
     return file
 
 
-async def flat(client: CheckingClient) -> list[dict[str, Any]]:
-    nodes: list[dict[str, Any]] = []
-    cursor: dict[str, str] = {}
-    while True:
-        page = await client.request("get_tree", cursor, timeout=PATIENCE)
-        nodes += page["nodes"]
-        if "nextCursor" not in page:
-            return nodes
-        cursor = {"cursor": page["nextCursor"]}
-
-
 @pytest.mark.parametrize(("shape", "first_children"), [(CHAIN, 1), (BUSH, ENTRIES - 1)])
 async def test_flat_it_is_whole_whatever_its_shape(tmp_path: Path, shape: Shape, first_children: int) -> None:
     home = Home(tmp_path)
     home.script()
     file = written(tmp_path, shape)
     async with serving(home) as client:
-        await client.request("open_session", {"path": str(file)})
-        nodes = await flat(client)
+        await client.request("open_session", {"path": str(file)}, timeout=PATIENCE)
+        nodes = await all_pages(client, "get_tree", "nodes", timeout=PATIENCE)
         client.received.clear()
         parents = [shape(at) for at in range(ENTRIES)]
         assert [node["entryId"] for node in nodes] == [f"e{at}" for at in range(ENTRIES)]
@@ -64,7 +53,7 @@ async def test_nested_a_chain_is_followed_piece_by_piece(tmp_path: Path) -> None
     home.script()
     file = written(tmp_path, CHAIN)
     async with serving(home) as client:
-        await client.request("open_session", {"path": str(file)})
+        await client.request("open_session", {"path": str(file)}, timeout=PATIENCE)
         for first, last, is_more in ((0, 100, True), (100, 200, True), (ENTRIES - 70, ENTRIES - 1, False)):
             params = {"form": "nested", "rootId": f"e{first}"}
             (node,) = (await client.request("get_tree", params, timeout=PATIENCE))["tree"]
@@ -81,7 +70,7 @@ async def test_nested_a_bush_and_a_forest_are_whole(tmp_path: Path, shape: Shape
     home.script()
     file = written(tmp_path, shape)
     async with serving(home) as client:
-        await client.request("open_session", {"path": str(file)})
+        await client.request("open_session", {"path": str(file)}, timeout=PATIENCE)
         tree = (await client.request("get_tree", {"form": "nested"}, timeout=PATIENCE))["tree"]
         client.received.clear()
         side = tree[0]["children"] if shape is BUSH else tree

@@ -1,5 +1,6 @@
 """get_available_models and set_model."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -24,15 +25,17 @@ async def test_the_models_that_could_answer_are_listed_without_any_key(tmp_path:
 async def test_set_model_is_announced_stored_and_found_again(tmp_path: Path) -> None:
     home = Home(tmp_path)
     home.script({"text": "hello"})
+    provider = json.loads((home.config / "models.json").read_text())["providers"]["scripted"]
+    home.models({"scripted": {**provider, "models": [*provider["models"], {"id": "other"}]}})
     async with serving(home) as client:
         await client.request("prompt", {"message": "hi", "wait": True})
-        result = await client.request("set_model", {"provider": "offline", "modelId": "offline"})
-        assert result["model"]["id"] == "offline"
+        result = await client.request("set_model", {"provider": "scripted", "modelId": "other"})
+        assert result["model"]["id"] == "other"
         assert [n.method for n in client.notifications][-2:] == ["entry_appended", "model_changed"]
         file = (await client.request("get_state"))["sessionFile"]
     async with serving(home) as client:
         opened = await client.request("open_session", {"path": file})
-        assert opened["model"]["provider"] in ("offline", "scripted")
+        assert (opened["model"]["provider"], opened["model"]["id"]) == ("scripted", "other")
 
 
 async def test_an_unknown_model_is_refused_with_near_names(tmp_path: Path) -> None:

@@ -129,7 +129,7 @@ HIDDEN = [
     look("find", "..", pattern="key"),
     look("find", "../outside", pattern="*"),
     look("ls", "../outside"),
-    look("grep", "../outside", pattern="secret", glob="*key"),
+    look("grep", "../outside", pattern="secret", glob="*ey"),
 ]
 
 
@@ -138,7 +138,8 @@ HIDDEN = [
 @pytest.mark.parametrize("attempt", HIDDEN)
 async def test_a_search_keeps_to_itself_what_may_not_be_named(tmp_path: Path, attempt: Any, action: str) -> None:
     home = world(tmp_path)
-    (tmp_path / "outside" / "open").write_text("no s3cret")
+    (tmp_path / "outside" / "open").mkdir()
+    (tmp_path / "outside" / "open" / "key").write_text("no secret")
     name, arguments = attempt
     home.script({"toolCalls": [{"name": name, "arguments": arguments}]}, {"text": "done"})
     rules = [{"tool": "*", "match": "**/private/**", "action": action}]
@@ -149,7 +150,7 @@ async def test_a_search_keeps_to_itself_what_may_not_be_named(tmp_path: Path, at
         (end,) = [n.params for n in client.notifications if n.method == "tool_execution_end"]
     (block,) = end["result"]["content"]
     assert not end["isError"]
-    assert "private/key" not in block["text"]
+    assert "open/" in block["text"], "what may be named is found"
     assert "private/" not in block["text"]
 
 

@@ -78,12 +78,15 @@ async def test_tools_of_one_answer_give_their_results_in_the_order_of_the_calls(
     (home.project / "a.txt").write_text("A")
     home.settings(permissions={"mode": "allow"})
     calls = [
-        {"id": "slow", "name": "bash", "arguments": {"command": "cat $PIPE; echo slow"}},
+        {"id": "slow", "name": "bash", "arguments": {"command": "until [ -e go ]; do sleep 0.01; done"}},
         {"id": "fast", "name": "read", "arguments": {"path": "a.txt"}},
     ]
     home.script({"toolCalls": calls}, {"text": "done"})
     async with serving(home) as client:
-        await client.request("prompt", {"message": "go", "wait": True})
+        question = await client.ask("prompt", {"message": "go", "wait": True})
+        await client.notification("tool_execution_end", where=lambda end: end["toolCallId"] == "fast")
+        (home.project / "go").touch()
+        await client.answer(question)
         messages = (await client.request("get_messages"))["messages"]
         results = [m["toolCallId"] for m in messages if m["role"] == "toolResult"]
         assert results == ["slow", "fast"]
@@ -218,7 +221,7 @@ async def test_timeout_ms_aborts_the_run(tmp_path: Path) -> None:
     home = Home(tmp_path)
     home.script({"text": "half", "hang": True})
     async with serving(home) as client:
-        result = await client.request("prompt", {"message": "go", "wait": True, "timeoutMs": 200})
+        result = await client.request("prompt", {"message": "go", "wait": True, "timeoutMs": 1000})
         assert (result["stopReason"], result["text"]) == ("aborted", "half")
         assert "time limit" in result["errorMessage"]
 

@@ -15,6 +15,7 @@ from rpc_agent.context.projection import project
 from rpc_agent.conversation.usage import make_usage
 from rpc_agent.session.replay import read_session
 from tests.support.agent_server import CheckingClient, Home, serving
+from tests.support.pages import all_pages
 from tests.support.sessions import CountingIdentity, assistant, raw_entry, user, write_session
 
 NOTES = {"text": "## Goal\nWhat was tried there."}
@@ -88,14 +89,7 @@ def replayed(file: Path) -> list[Any]:
 
 async def reachable(client: CheckingClient) -> set[str]:
     """What a client finds that follows every page of the flat tree, its links checked on the way."""
-    nodes: list[dict[str, Any]] = []
-    cursor: dict[str, str] = {}
-    while True:
-        page = await client.request("get_tree", {"limit": 3, **cursor})
-        nodes += page["nodes"]
-        if "nextCursor" not in page:
-            break
-        cursor = {"cursor": page["nextCursor"]}
+    nodes = await all_pages(client, "get_tree", "nodes", limit=3)
     ids = {node["entryId"] for node in nodes}
     assert all(node["parentId"] is None or node["parentId"] in ids for node in nodes)
     children = [node["parentId"] for node in nodes]
