@@ -1,11 +1,11 @@
 """Ends what we started when we are killed and can end nothing ourselves. Knows process groups and marks, no commands.
 
 A small shell beside us waits for the end of a pipe that only we hold open: the system closes it however we die. Then
-it kills the groups it was told of, and (Linux) whatever carries our mark in its environment. Where there is no
-/bin/sh nobody watches, and a kill of ours leaves running what ran.
+it kills the groups it was told of, and (Linux) whatever carries our mark in its environment. One that somebody killed
+is replaced before the next command. Where there is no /bin/sh nobody watches, and a kill of ours leaves running what
+ran.
 """
 
-import contextlib
 import os
 import subprocess
 import sys
@@ -41,34 +41,49 @@ class Guardian:
         self._mark = mark
         self._lock = threading.Lock()
         self._pipe: int | None = None
-        self._shell: subprocess.Popen[bytes] | None = None
+        self._groups: set[int] = set()
 
     def stand_by(self) -> None:
-        """Start the shell if it is not there yet: some milliseconds, so not for the event loop."""
+        """Start the shell if it is not there: some milliseconds, so not for the event loop."""
         with self._lock:
-            if self._shell is None and _HAS_SHELL:
+            if not self._is_there():
                 self._start()
 
     @property
     def is_standing_by(self) -> bool:
-        return self._shell is not None or not _HAS_SHELL
+        """False also while somebody is just starting it, and when somebody has killed it."""
+        if not self._lock.acquire(blocking=False):
+            return False
+        try:
+            return self._is_there()
+        finally:
+            self._lock.release()
 
     def guard(self, group: int) -> None:
         """The members of this process group die with us, whatever their environment."""
         with self._lock:
-            self._tell("+", group)
+            self._groups.add(group)
+            self._tell(f"+ {group}")
 
     def release(self, group: int) -> None:
         """The group has ended; its number may be given to others."""
         with self._lock:
-            self._tell("-", group)
+            self._groups.discard(group)
+            self._tell(f"- {group}")
+
+    def _is_there(self) -> bool:
+        # It passes over an empty line; that nobody reads it, the system says at once.
+        return not _HAS_SHELL or self._tell("")
 
     def _start(self) -> None:
         theirs, ours = os.pipe()
+        if sys.platform != "win32":
+            # One that was stopped reads no more, and must not hold us when the pipe is full.
+            os.set_blocking(ours, False)
         try:
             # In a session of its own: what is sent to our group is not for it. It keeps none of our descriptors open,
             # and nothing of our environment, so that nobody takes it for one of those it watches.
-            self._shell = subprocess.Popen(
+            shell = subprocess.Popen(
                 [_SHELL, "-c", _SCRIPT, "rpc-agent-guardian", self._mark],
                 stdin=theirs,
                 stdout=subprocess.DEVNULL,
@@ -83,12 +98,20 @@ class Guardian:
         else:
             self._pipe = ours
             # It ends after us, so nobody waits for it; told so, Python does not complain of it at the end.
-            self._shell.returncode = 0
+            shell.returncode = 0
+            for group in self._groups:
+                self._tell(f"+ {group}")
         finally:
             os.close(theirs)
 
-    def _tell(self, sign: str, group: int) -> None:
-        if self._pipe is not None:
-            # The shell reads at once, so there is always room; if somebody killed it there is nobody to tell.
-            with contextlib.suppress(OSError):
-                os.write(self._pipe, f"{sign} {group}\n".encode())
+    def _tell(self, line: str) -> bool:
+        """Whether there is somebody to tell."""
+        if self._pipe is None:
+            return False
+        try:
+            os.write(self._pipe, f"{line}\n".encode())
+        except OSError:
+            os.close(self._pipe)
+            self._pipe = None
+            return False
+        return True

@@ -41,14 +41,16 @@ if sys.platform == "win32":
 
     _SYNCHRONIZE = 0x00100000
     _WAIT_TIMEOUT = 0x102
+    _NO_SUCH_PROCESS = 87
 
     def _wait_for_exit(pid: int, closed: threading.Event) -> bool:
-        """True when the process is gone, False when the watch was closed before."""
+        """True when the process is gone, False when the watch was closed before, or cannot be kept."""
         kernel = ctypes.WinDLL("kernel32", use_last_error=True)
         kernel.OpenProcess.restype = ctypes.c_void_p
         handle = kernel.OpenProcess(_SYNCHRONIZE, False, pid)
         if not handle:
-            return True
+            # Any other refusal is that of a process with more rights than ours: it lives, and cannot be watched.
+            return ctypes.get_last_error() == _NO_SUCH_PROCESS
         try:
             while not closed.is_set():
                 if kernel.WaitForSingleObject(ctypes.c_void_p(handle), int(_SLICE_SECONDS * 1000)) != _WAIT_TIMEOUT:

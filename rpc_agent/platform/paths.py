@@ -1,10 +1,14 @@
-"""Where rpc-agent keeps its files on each system. Reads no environment of its own and makes no folder."""
+"""Where rpc-agent keeps its files on each system. Reads no environment of its own and makes no folder.
+
+All functions raise InvalidValue for a chosen place that cannot be one, and where no home directory is known.
+"""
 
 import sys
 from collections.abc import Mapping
 from pathlib import Path
 
 from rpc_agent.errors import InvalidValue
+from rpc_agent.platform.given_paths import absolute_path
 
 _APP = "rpc-agent"
 
@@ -49,11 +53,15 @@ def _base(
 def _absolute(field: str, chosen: str, home: Path | None) -> Path:
     if chosen == "~" or chosen.startswith(("~/", "~\\")):
         return _home(home) / chosen[2:]
-    try:
-        return Path(chosen).absolute()
-    except FileNotFoundError as error:
-        raise InvalidValue(field, f"{chosen} is relative to a directory that no longer exists") from error
+    return absolute_path(field, chosen)
 
 
 def _home(home: Path | None) -> Path:
-    return home if home is not None else Path.home()
+    try:
+        return home if home is not None else Path.home()
+    except RuntimeError as error:
+        raise InvalidValue(
+            "HOME",
+            "is not set, and the system names no home directory; set it, or both RPC_AGENT_CONFIG_DIR and "
+            "RPC_AGENT_SESSION_DIR",
+        ) from error

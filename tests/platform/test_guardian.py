@@ -85,6 +85,23 @@ def test_the_guardian_outlives_a_kill_of_the_whole_group() -> None:
     assert soon(lambda: living(tag) == [])
 
 
+# Ends the guardian of the parent, and returns when that has let go of its pipe.
+_KILLER = """
+set -- $(ps -ww --ppid $PPID -o pid=,args= | grep 'rpc-agent-guardia[n] [0-9a-f]*$')
+kill -KILL $1
+until grep -q '^State:.Z' /proc/$1/status; do sleep 0.01; done
+echo up
+"""
+
+
+def test_a_guardian_that_somebody_killed_is_replaced_and_knows_what_it_knew() -> None:
+    tags = [new_tag(), new_tag()]
+    before, after = (f"env -i {waiting(tag)} & echo up; wait" for tag in tags)
+    parent = start_parent(before, _KILLER, after)
+    end(parent)
+    assert soon(lambda: [living(tag) for tag in tags] == [[], []])
+
+
 def test_the_trees_of_another_process_are_left_alone() -> None:
     tag, other_tag = new_tag(), new_tag()
     parent, other = (

@@ -49,7 +49,7 @@ def test_a_relative_variable_in_a_directory_that_is_gone_is_refused_by_its_name(
     (tmp_path / "gone").mkdir()
     monkeypatch.chdir(tmp_path / "gone")
     (tmp_path / "gone").rmdir()
-    with pytest.raises(InvalidValue, match="configDir: there is relative to a directory that no longer exists"):
+    with pytest.raises(InvalidValue, match="configDir: 'there' is relative to a directory that no longer exists"):
         config_dir({"RPC_AGENT_CONFIG_DIR": "there"})
     with pytest.raises(InvalidValue, match="sessionDir"):
         sessions_dir({"RPC_AGENT_SESSION_DIR": "there"})
