@@ -64,7 +64,10 @@ def main(arguments: Sequence[str]) -> int:
 
 def examine(environment: Mapping[str, str], cwd: Path) -> list[Finding]:
     """Everything that can be seen without starting a server."""
-    config = config_dir(environment)
+    try:
+        config = config_dir(environment)
+    except RpcAgentError as error:
+        return [Finding("bad", f"configuration folder: {error}", "Give a folder with --config-dir.")]
     settings, about_settings = _settings(config, cwd)
     catalog, about_models = _models(config, environment)
     answering = [_who_answers(settings, catalog)] if settings and catalog else []

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from rpc_agent.rpc.dispatcher import Dispatcher
 
 Load = Callable[[], Methods]
-"""Makes the methods. Called in a thread; does the imports they need."""
+"""Makes the methods. Called in a thread; does the imports they need. An RpcError is the answer to every request then."""
 
 _logger = logging.getLogger(__name__)
 
@@ -29,6 +29,7 @@ class LateMethods:
         self._known = known
         self._loading: asyncio.Task[None] | None = None
         self._dispatcher: Dispatcher | None = None
+        self._refusal: errors.RpcError | None = None
         self.encode: EncodeJson = json_text.encode
 
     def begin(self, tasks: asyncio.TaskGroup, after: Callable[[], Awaitable[None]]) -> None:
@@ -53,9 +54,10 @@ class LateMethods:
         return self._dispatcher is not None and self._dispatcher.knows(method)
 
     async def run(self, call: Call, params: Params) -> Any:
-        """The method's result. Raises RpcError; internalError for all when loading failed."""
+        """The method's result. Raises RpcError; when loading failed, what it failed with, or internalError."""
         if self._dispatcher is None:
-            raise errors.internal_error()
+            # Without the frames of those who were told before.
+            raise (self._refusal or errors.internal_error()).with_traceback(None)
         return await self._dispatcher.run(call, params)
 
     def run_now(self, call: Call, params: Params) -> Any:
@@ -71,6 +73,9 @@ class LateMethods:
         await after()
         try:
             self._dispatcher, self.encode = await asyncio.to_thread(self._import)
+        except errors.RpcError as refusal:
+            _logger.error("the methods could not be loaded: %s", refusal.message)
+            self._refusal = refusal
         except Exception:
             _logger.exception("the methods could not be loaded; every request will be answered with internalError")
 

@@ -13,6 +13,7 @@ import threading
 from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from rpc_agent.errors import RpcAgentError
 from rpc_agent.platform.held_signals import ENDING_SIGNALS, release_ending_signals
 from rpc_agent.rpc.calls import Call, Methods
 from rpc_agent.rpc.opening import Opening
@@ -117,11 +118,17 @@ class App:
             gc.enable()
 
     def _wire(self) -> Methods:
-        from rpc_agent.server.engine import Engine  # noqa: PLC0415 - 100 ms that the first answer must not wait for
+        # 100 ms that the first answer must not wait for.
+        from rpc_agent.server.dispatch import to_rpc_error  # noqa: PLC0415
+        from rpc_agent.server.engine import Engine  # noqa: PLC0415
 
-        self._engine = Engine(
-            self._options, self._peer, lambda: self._handshake.capabilities, self._spawn, self._environment
-        )
+        try:
+            self._engine = Engine(
+                self._options, self._peer, lambda: self._handshake.capabilities, self._spawn, self._environment
+            )
+        except RpcAgentError as error:
+            # As when no folder of the configuration can be named.
+            raise to_rpc_error(error) from error
         return {**self._engine.handlers(), "shutdown": self._shutdown, "exit": self._exit, "initialized": _accept}
 
     def _spawn(self, work: Callable[[], Awaitable[None]]) -> None:

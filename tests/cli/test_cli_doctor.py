@@ -107,6 +107,11 @@ def test_a_sessions_folder_that_can_be_no_path_is_a_fault(tmp_path: Path) -> Non
     assert "sessionDir" in bad
 
 
+def test_a_configuration_folder_that_can_be_no_path_is_the_only_finding(tmp_path: Path) -> None:
+    (finding,) = examine(environment(tmp_path, RPC_AGENT_CONFIG_DIR="~nobodyhere/x"), tmp_path)
+    assert finding.kind == "bad" and "configDir" in finding.text
+
+
 def test_a_project_that_is_not_trusted_is_said_not_to_be_read(tmp_path: Path) -> None:
     (tmp_path / ".rpc-agent").mkdir()
     [untrusted] = [f for f in examine(environment(tmp_path), tmp_path) if "this project" in f.text]

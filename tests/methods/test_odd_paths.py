@@ -59,14 +59,14 @@ async def test_an_odd_path_is_refused_naming_its_field(tmp_path: Path, place: st
     assert found == dict.fromkeys(ODD, (-32602, [field]))
 
 
-@pytest.mark.parametrize("option", ["cwd", "session"])
+@pytest.mark.parametrize(("option", "field"), [("cwd", "cwd"), ("session", "session"), ("config_dir", "configDir")])
 @pytest.mark.parametrize("odd", ["~nobodyhere/x", "x" * 5000])
 async def test_an_odd_path_on_the_command_line_is_refused_by_what_needs_it(
-    tmp_path: Path, option: str, odd: str
+    tmp_path: Path, option: str, field: str, odd: str
 ) -> None:
     home = Launched(tmp_path, **{option: odd})
     async with serving(home) as client:
-        assert await refusal(client, "get_state") == (-32602, [option])
+        assert [await refusal(client, "get_state") for _ in range(2)] == [(-32602, [field])] * 2
 
 
 async def test_a_directory_too_deep_for_the_name_of_a_folder_has_sessions_like_any_other(tmp_path: Path) -> None:
