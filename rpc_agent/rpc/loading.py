@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from rpc_agent.rpc.dispatcher import Dispatcher
 
 Load = Callable[[], Methods]
-"""Makes the methods. Called in a thread; does the imports they need. An RpcError is the answer to every request then."""
+"""Makes the methods. Called in a thread; does the imports they need. An RpcError is then the answer to all requests."""
 
 _logger = logging.getLogger(__name__)
 
