@@ -91,6 +91,6 @@ def output_tokens(wanted: int, model: SummaryModel, prompt: str, weigh: Weigh) -
     if model.max_tokens:
         most = min(most, model.max_tokens)
     room = model.window - _PROMPT_OVERHEAD
-    if not model.window or fits(prompt, room - most, weigh):
+    if not model.window or fits(len(prompt), room - most, lambda: weigh(prompt)):
         return most
     return min(most, max(room - weigh(prompt), _LEAST_ROOM))

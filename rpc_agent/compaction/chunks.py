@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeVar
 
 from rpc_agent.compaction.middle import Weigh, fits, without_middle
+from rpc_agent.compaction.transcript import Part, Record, joined, length
 
 T = TypeVar("T")
 
@@ -56,7 +57,7 @@ class Section:
     """The calls that make one text: about finished history, or about the beginning of the turn that is cut."""
 
     kind: SectionKind
-    chunks: tuple[str, ...]
+    chunks: tuple[Record, ...]
     previous: str | None
     """Notes of the last compaction, for the last call."""
     tokens: int
@@ -75,17 +76,18 @@ class Section:
 
 
 def section(
-    kind: SectionKind, parts: Sequence[str], previous: str | None, tokens: int, room: SummaryRoom, weigh: Weigh
+    kind: SectionKind, record: Record, previous: str | None, tokens: int, room: SummaryRoom, weigh: Weigh
 ) -> Section:
-    """`parts` is the record in order, `previous` the notes that the result shall carry on."""
+    """`previous` are the notes that the result shall carry on."""
     limit = room.input(tokens)
-    whole = "\n\n".join(parts)
-    if limit is None or fits(whole, limit - (weigh(previous) if previous else 0), weigh):
-        return Section(kind=kind, chunks=(whole,), previous=previous, tokens=tokens)
+    if limit is None or fits(
+        length(record), limit - (weigh(previous) if previous else 0), lambda: weigh(joined(record))
+    ):
+        return Section(kind=kind, chunks=(record,), previous=previous, tokens=tokens)
     if previous is not None and weigh(previous) > limit // 2:
         # Too long to stand beside anything: it is read as the beginning of the record.
-        parts, previous = [f"<earlier-notes>\n{previous}\n</earlier-notes>", *parts], None
-    chunks = tuple(_bounded(list(_chunks(parts, limit, weigh))))
+        record, previous = [(f"<earlier-notes>\n{previous}\n</earlier-notes>",), *record], None
+    chunks = tuple(_bounded(list(_chunks(record, limit, weigh))))
     chunk_tokens = max(min(limit // _NOTE_SHARE, tokens), min(_LEAST_NOTES, tokens))
     return Section(kind=kind, chunks=chunks, previous=previous, tokens=tokens, chunk_tokens=chunk_tokens)
 
@@ -105,17 +107,17 @@ def merge_groups(items: Sequence[T]) -> list[Sequence[T]]:
     return [items[at : at + _FAN_IN] for at in range(0, len(items), _FAN_IN)]
 
 
-def _chunks(parts: Sequence[str], limit: int, weigh: Weigh) -> Iterator[str]:
-    chunk: list[str] = []
+def _chunks(record: Record, limit: int, weigh: Weigh) -> Iterator[list[Part]]:
+    chunk: list[Part] = []
     used = 0
-    for piece, size in (each for part in parts for each in _pieces(part, limit, weigh)):
+    for piece, size in (each for part in record for each in _pieces("".join(part), limit, weigh)):
         if chunk and used + size > limit:
-            yield "\n\n".join(chunk)
+            yield chunk
             chunk, used = [], 0
-        chunk.append(piece)
+        chunk.append((piece,))
         used += size
     if chunk:
-        yield "\n\n".join(chunk)
+        yield chunk
 
 
 def _pieces(part: str, limit: int, weigh: Weigh) -> Iterator[tuple[str, int]]:
@@ -130,14 +132,14 @@ def _pieces(part: str, limit: int, weigh: Weigh) -> Iterator[tuple[str, int]]:
         yield from _pieces(part[at : at + length], limit, weigh)
 
 
-def _bounded(chunks: list[str]) -> list[str]:
+def _bounded(chunks: list[list[Part]]) -> list[list[Part]]:
     if len(chunks) <= _MOST_CHUNKS:
         return chunks
     half = _MOST_CHUNKS // 2
     left_out = len(chunks) - _MOST_CHUNKS
     head, tail = chunks[:half], chunks[-half:]
     note = f"[Here {left_out / len(chunks):.0%} of the record are left out; the session still has them.]"
-    return [*head[:-1], f"{head[-1]}\n\n{note}", *tail]
+    return [*head[:-1], [*head[-1], (note,)], *tail]
 
 
 def shortened(notes: str, section: Section, weigh: Weigh) -> str:

@@ -28,6 +28,7 @@ from rpc_agent.compaction.prompts import (
     prefix_prompt,
     second_try,
 )
+from rpc_agent.compaction.transcript import Record, joined
 from rpc_agent.context.system_state import system_message
 from rpc_agent.conversation.json_values import JsonObject
 from rpc_agent.conversation.messages import Message
@@ -175,7 +176,7 @@ async def _section_notes(section: Section, plan: CompactionPlan, calls: _Calls, 
             kind=section.kind,
             prompt=prompt,
             tokens=section.chunk_tokens,
-            below=plan.weigh(chunk),
+            below=plan.weigh(joined(chunk)),
         )
         texts.append(shortened(await calls.text(question), section, plan.weigh))
     while len(texts) > 1:
@@ -194,20 +195,21 @@ async def _merged(
 ) -> str:
     if len(group) == 1:
         return group[0]
+    notes = [(text,) for text in group]
     if len(group) == count:
-        prompt = _final_prompt(section, "\n\n".join(group), custom, merged=True)
+        prompt = _final_prompt(section, notes, custom, merged=True)
         question = _Question(phase="merge", kind=section.kind, prompt=prompt, tokens=section.tokens, below=below)
         return await calls.text(question)
-    prompt = merge_prompt(group, previous_summary=None, prefix=False, custom_instructions=custom)
+    prompt = merge_prompt(notes, previous_summary=None, prefix=False, custom_instructions=custom)
     size = sum(map(plan.weigh, group))
     question = _Question(phase="merge", kind=section.kind, prompt=prompt, tokens=section.chunk_tokens, below=size)
     return shortened(await calls.text(question), section, plan.weigh)
 
 
-def _final_prompt(section: Section, record: str, custom: str | None, *, merged: bool = False) -> str:
+def _final_prompt(section: Section, record: Record, custom: str | None, *, merged: bool = False) -> str:
     is_prefix = section.kind == "turnPrefix"
     if merged:
-        return merge_prompt([record], previous_summary=section.previous, prefix=is_prefix, custom_instructions=custom)
+        return merge_prompt(record, previous_summary=section.previous, prefix=is_prefix, custom_instructions=custom)
     if is_prefix:
         return prefix_prompt(record, custom_instructions=custom)
     return history_prompt(record, previous_summary=section.previous, custom_instructions=custom)
@@ -229,13 +231,14 @@ def _outcome(plan: CompactionPlan, notes: str, usage: Usage | None) -> Compactio
     """Notes and as much of the ledger as there is room for; None when the notes alone are too long."""
     for ledger in _ledgers(plan, plan.freed_tokens - plan.weigh(notes)):
         summary = notes + ledger_block(ledger, notes)
-        if plan.weigh(summary) < plan.freed_tokens:
+        tokens = plan.weigh(summary)
+        if tokens < plan.freed_tokens:
             return CompactionOutcome(
                 plan=plan,
                 summary=summary,
                 details={**plan.file_operations.details(), "ledger": ledger_json(ledger)},
                 usage=usage,
-                estimated_tokens_after=plan.tokens_with(summary),
+                estimated_tokens_after=plan.tokens_with(tokens),
             )
     return None
 
@@ -244,7 +247,7 @@ def _ledgers(plan: CompactionPlan, left: int) -> Iterator[Ledger]:
     """The ledger as promised, then what fits in what the notes left, then none; each is work, and the first does."""
     yield plan.ledger
     for share in (7, 4, 2) if left > 0 else ():
-        yield ledger_within(plan.material, left * share // 8, plan.weigh)
+        yield ledger_within(plan.material, left * share // 8, plan.weigh)[0]
     yield Ledger()
 
 

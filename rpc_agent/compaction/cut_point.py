@@ -1,10 +1,10 @@
 """Where a context may be cut: never between a tool call and its result. Reads steps and sizes; pure."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from rpc_agent.context.projection import Projection, context_edits
+from rpc_agent.context.projection import ProjectedMessage, Projection, context_edits
 from rpc_agent.context.tokens import Estimate
 from rpc_agent.conversation.messages import Message
 from rpc_agent.session.entries import CompactionEntry, ContextEditEntry, Entry, MessageEntry
@@ -37,29 +37,70 @@ class Cut:
     turn_start: int | None
 
 
-def range_steps(projection: Projection) -> tuple[Step, ...]:
+@dataclass(frozen=True, slots=True)
+class Range:
     """What a compaction may summarise, in order: all behind the leading compaction, its kept tail included.
 
     System messages are not summarised: the snapshot stands for them.
     """
-    edits = context_edits(projection.entries)
-    steps: list[Step] = []
-    at, messages = 0, list(projection.messages)
-    for index, entry in enumerate(projection.entries):
-        begin = at
-        while at < len(messages) and messages[at].entry is entry:
-            at += 1
-        spoken = [item.message for item in messages[begin:at]]
-        if index == 0 and isinstance(entry, CompactionEntry):
-            steps += [Step(entry, m) for m in spoken if m["role"] not in ("system", "compactionSummary")]
+
+    older: Sequence[ProjectedMessage]
+    """Messages that no cut divides; system messages may still be among them."""
+    steps: Sequence[Step]
+    """All places behind those, and with them every place where a cut can be."""
+
+
+def summarised_range(projection: Projection, keep_tokens: int, estimate: Estimate) -> Range:
+    """The range, with the steps that any cut needs which keeps `keep_tokens` or less."""
+    messages, entries = projection.messages, projection.entries
+    lead = 1 if entries and isinstance(entries[0], CompactionEntry) else 0
+    led = next((at for at, item in enumerate(messages) if item.entry is not entries[0]), len(messages)) if lead else 0
+    steps, at, index = _Newest(keep_tokens, estimate), len(messages), len(entries)
+    edits: Mapping[str, ContextEditEntry] | None = None
+    while index > lead and not steps.suffice:
+        index -= 1
+        entry, end = entries[index], at
+        while at > led and messages[at - 1].entry is entry:
+            at -= 1
+        if at < end:
+            spoken = [item.message for item in messages[at:end]]
+            steps.add([Step(entry, message if message["role"] != "system" else None) for message in spoken])
             continue
-        edit = edits.get(entry.id) if edits else None
+        edits = context_edits(entries) if edits is None else edits
+        edit = edits.get(entry.id)
         omitted = edit is not None and edit.replacement is None
-        for message in spoken:
-            steps.append(Step(entry, message if message["role"] != "system" else None, omitted))
-        if not spoken:
-            steps.append(Step(entry, None, omitted, metadata=not omitted))
-    return tuple(steps)
+        steps.add([Step(entry, None, omitted, metadata=not omitted)])
+    tail = [item for item in messages[:led] if item.message["role"] not in ("system", "compactionSummary")]
+    if steps.suffice:
+        return Range([*tail, *messages[led:at]], steps.in_order())
+    return Range((), [*(Step(item.entry, item.message) for item in tail), *steps.in_order()])
+
+
+class _Newest:
+    """Steps from the end of a range backwards, until no cut can be further back.
+
+    That is so when they hold what is to be kept, the start of a turn there or before it, and the metadata before that.
+    """
+
+    def __init__(self, keep_tokens: int, estimate: Estimate) -> None:
+        self._missing = max(keep_tokens, 1)
+        self._estimate = estimate
+        self._steps: list[Step] = []
+        self._begins_turn = False
+        self.suffice = False
+
+    def add(self, steps: Sequence[Step]) -> None:
+        """The steps of the entry before."""
+        for step in reversed(steps):
+            self._steps.append(step)
+            if self._begins_turn:
+                self.suffice = self.suffice or not step.metadata
+            elif step.message is not None:
+                self._missing -= self._estimate(step.message)
+                self._begins_turn = self._missing <= 0 and is_turn_start(step)
+
+    def in_order(self) -> list[Step]:
+        return self._steps[::-1]
 
 
 def find_cut(steps: Sequence[Step], keep_tokens: int, estimate: Estimate) -> Cut | None:

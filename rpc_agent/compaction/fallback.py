@@ -2,7 +2,7 @@
 
 from rpc_agent.compaction.middle import without_middle
 from rpc_agent.compaction.plan import CompactionPlan
-from rpc_agent.compaction.transcript import transcript
+from rpc_agent.compaction.transcript import joined
 
 _MOST_TOKENS = 2_000
 _WINDOW_SHARE, _FREED_SHARE = 16, 4
@@ -20,7 +20,7 @@ def notes_without_model(plan: CompactionPlan, share: float = 1.0) -> str:
     parts = [_TOP]
     if plan.previous_notes:
         parts += ["Notes from before, as far as there is room:", _short(plan, plan.previous_notes, tokens)]
-    record = transcript(plan.messages_to_summarize + plan.turn_prefix_messages)
+    record = joined([*plan.history_record, *plan.prefix_record])
     parts += ["Its beginning and its end:", f"<record>\n{_short(plan, record, tokens)}\n</record>"]
     return "\n\n".join(parts) if tokens > 0 else _TOP
 

@@ -19,13 +19,29 @@ _FRAME_STEPS = (0, 25, 50, 75, 100, 150, 250)
 """Headings and counts take up to so many tokens more, by what there is to tell."""
 
 
-def ledger_within(material: Ledger, budget: int, weigh: Weigh) -> Ledger:
-    """As much of the material as can be told in `budget` tokens."""
+def ledger_within(material: Ledger, budget: int, weigh: Weigh) -> tuple[Ledger, int]:
+    """As much of the material as can be told in `budget` tokens, and the tokens that telling it takes."""
+    weigh = _remembering(weigh)
     for frame in _FRAME_STEPS:
         ledger = fitted(material, budget - frame, weigh)
-        if weigh(ledger_block(ledger, "")) <= budget:
-            return ledger
-    return fitted(material, 0, weigh)
+        tokens = weigh(ledger_block(ledger, ""))
+        if tokens <= budget:
+            return ledger, tokens
+    ledger = fitted(material, 0, weigh)
+    return ledger, weigh(ledger_block(ledger, ""))
+
+
+def _remembering(weigh: Weigh) -> Weigh:
+    """Each attempt begins with the same texts, and each text is counted once."""
+    known: dict[str, int] = {}
+
+    def remembered(text: str) -> int:
+        tokens = known.get(text)
+        if tokens is None:
+            tokens = known[text] = weigh(text)
+        return tokens
+
+    return remembered
 
 
 def ledger_block(ledger: Ledger, notes: str) -> str:

@@ -7,11 +7,16 @@ Weigh = Callable[[str], int]
 
 _MOST_TOKENS_A_CHARACTER = 4
 """More than any rule of ours counts for any text; and a tokenizer has a token for each byte, so it counts no more."""
+_MOST_CHARACTERS_A_TOKEN = 20
+"""No rule of ours counts less."""
 
 
-def fits(text: str, tokens: int, weigh: Weigh) -> bool:
-    """Whether the text has at most so many tokens. What is short enough for that is not counted: it takes a while."""
-    return len(text) * _MOST_TOKENS_A_CHARACTER <= tokens or weigh(text) <= tokens
+def fits(characters: int, tokens: int, weigh: Callable[[], int]) -> bool:
+    """Whether a text of so many characters has at most so many tokens. `weigh` counts them, which takes a while: it is
+    asked only where the length alone does not tell."""
+    if characters * _MOST_TOKENS_A_CHARACTER <= tokens:
+        return True
+    return characters <= tokens * _MOST_CHARACTERS_A_TOKEN and weigh() <= tokens
 
 
 def without_middle(text: str, tokens: int, weigh: Weigh, *, hint: str = "") -> str:

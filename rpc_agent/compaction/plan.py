@@ -1,7 +1,7 @@
 """A compaction as it is planned: the two sides of the cut, the calls, what it weighs. Decides nothing, asks nobody."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 from rpc_agent.compaction.chunks import Section
 from rpc_agent.compaction.file_operations import (
@@ -10,12 +10,14 @@ from rpc_agent.compaction.file_operations import (
 )
 from rpc_agent.compaction.ledger import Ledger
 from rpc_agent.compaction.ledger_fitting import ledger_budget
-from rpc_agent.compaction.ledger_text import ledger_block, ledger_within, without_ledger
+from rpc_agent.compaction.ledger_text import ledger_within, without_ledger
 from rpc_agent.compaction.policy import Limits
 from rpc_agent.compaction.shrink import Shrunk
-from rpc_agent.context.system_state import SystemState, system_message
+from rpc_agent.compaction.transcript import Record
+from rpc_agent.context.system_state import SystemState
 from rpc_agent.context.tokens import Estimate
 from rpc_agent.conversation.messages import CompactionSummaryMessage, Message
+from rpc_agent.session.entries import Entry
 
 _HISTORY_SHARE, _PREFIX_SHARE = 0.8, 0.5
 """Of the reserved tokens: the notes must leave room for the answer that the reserve is there for."""
@@ -37,6 +39,9 @@ class CompactionPlan:
     """A forecast: how long the summary will be is not known yet."""
     messages_to_summarize: tuple[Message, ...]
     turn_prefix_messages: tuple[Message, ...]
+    history_record: Record
+    prefix_record: Record
+    """What a model reads of the two."""
     kept_messages: tuple[Message, ...]
     """As they will be: with `shrunk` in their places."""
     previous_summary: str | None
@@ -45,11 +50,14 @@ class CompactionPlan:
     """What the summary stands for: the previous one and the messages of both sections."""
     file_operations: FileOperations
     material: Ledger
-    """All that the ledger could say; `ledger` is what there is room for."""
-    summarized_entry_ids: tuple[str, ...]
-    """Entries of the context that the summary replaces, the last compaction among them."""
+    """All that the ledger could say."""
+    ledger: Ledger = field(default_factory=Ledger)
+    """As much of the material as there is room for."""
+    context_entries: Sequence[Entry]
+    """All of the context, in its order."""
     kept_entry_ids: tuple[str, ...]
     system: SystemState | None
+    system_tokens: int
     limits: Limits
     estimate: Estimate
     scale: float
@@ -92,8 +100,10 @@ class CompactionPlan:
         return self.replaced_tokens + self.shrink_gain
 
     @property
-    def ledger(self) -> Ledger:
-        return ledger_within(self.material, self.ledger_tokens, self.weigh)
+    def summarized_entry_ids(self) -> tuple[str, ...]:
+        """Entries of the context that the summary replaces, the last compaction among them."""
+        kept = set(self.kept_entry_ids)
+        return tuple([entry.id for entry in self.context_entries if entry.id not in kept])
 
     @property
     def ledger_tokens(self) -> int:
@@ -103,24 +113,25 @@ class CompactionPlan:
     def weigh(self, text: str) -> int:
         return weigh_summary(text, self.estimate)
 
-    def tokens_with(self, summary: str) -> int:
-        """The context after this compaction, with that summary; by the same ruler as `tokens_before`."""
-        estimated = self.weigh(summary) + _kept_tokens(self.system, self.kept_messages, self.estimate)
+    def tokens_with(self, summary_tokens: int) -> int:
+        """The context after this compaction, with a summary of that size; by the same ruler as `tokens_before`."""
+        estimated = summary_tokens + _kept_tokens(self)
         # Of two estimates the smaller is smaller, whatever rounding makes of small numbers.
         return max(min(round(estimated * self.scale), self.tokens_before - 1), 0)
 
 
-def forecast(plan: CompactionPlan) -> int:
-    """Tokens of the context after it, with notes as long as notes turn out."""
+def settled(plan: CompactionPlan) -> CompactionPlan:
+    """The plan with its ledger, and with a forecast: tokens of the context after it, with notes as long as notes
+    turn out."""
+    ledger, ledger_tokens = ledger_within(plan.material, plan.ledger_tokens, plan.weigh)
     freed = plan.freed_tokens
     notes = min(_EXPECTED_NOTES + int(plan.replaced_tokens * _EXPECTED_SHARE), freed, plan.history_tokens)
-    ledger = min(plan.weigh(ledger_block(plan.ledger, "")), freed - notes)
-    kept = _kept_tokens(plan.system, plan.kept_messages, plan.estimate)
-    return round((notes + ledger + kept) * plan.scale)
+    tokens = notes + min(ledger_tokens, freed - notes) + _kept_tokens(plan)
+    return replace(plan, ledger=ledger, estimated_tokens_after=round(tokens * plan.scale))
 
 
-def _kept_tokens(system: SystemState | None, kept: Sequence[Message], estimate: Estimate) -> int:
-    return sum(map(estimate, kept)) + (estimate(system_message(system, timestamp=0)) if system else 0)
+def _kept_tokens(plan: CompactionPlan) -> int:
+    return sum(map(plan.estimate, plan.kept_messages)) + plan.system_tokens
 
 
 def weigh_summary(text: str, estimate: Estimate) -> int:

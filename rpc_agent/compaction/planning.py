@@ -2,23 +2,20 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import takewhile
 
 from rpc_agent.compaction.chunks import Section, SummaryRoom, section
-from rpc_agent.compaction.cut_point import Cut, Step, find_cut, is_turn_start, range_steps
-from rpc_agent.compaction.file_operations import (
-    FileOperations,
-    file_operations,
-    recorded_operations,
-)
-from rpc_agent.compaction.ledger import Ledger, ledger_material
+from rpc_agent.compaction.cut_point import Cut, Step, find_cut, is_turn_start, summarised_range
+from rpc_agent.compaction.file_operations import FileOperations, file_operations, recorded_operations
+from rpc_agent.compaction.ledger import Ledger
+from rpc_agent.compaction.ledger_material import ledger_material
 from rpc_agent.compaction.ledger_record import recorded_ledger
-from rpc_agent.compaction.plan import CompactionPlan, forecast, weigh_summary
+from rpc_agent.compaction.plan import CompactionPlan, settled, weigh_summary
 from rpc_agent.compaction.policy import CompactionBudget, Limits, limits
 from rpc_agent.compaction.shrink import is_shrinking, shrink_results
-from rpc_agent.compaction.transcript import transcript_parts
+from rpc_agent.compaction.sifted import Sifted, sifted
 from rpc_agent.context.projection import ProjectedMessage, Projection
-from rpc_agent.context.system_state import replay_system
-from rpc_agent.context.tokens import Estimate, estimate_projected, estimate_with_system
+from rpc_agent.context.tokens import ContextWeight, Estimate, estimate_projected, weigh_context
 from rpc_agent.conversation.messages import Message
 from rpc_agent.errors import AlreadyCompacted, NothingToCompact
 from rpc_agent.session.entries import (
@@ -46,23 +43,27 @@ def plan_compaction(
     *,
     window: int = 0,
     tokens_before: int | None = None,
+    weight: ContextWeight | None = None,
     room: SummaryRoom | None = None,
     exact_keep: bool = False,
     must_shrink: bool = False,
 ) -> CompactionPlan:
     """The plan for the branch `path`, whose context is `projection`.
 
-    `window` is the effective one (0: unknown); `tokens_before` a calibrated count, else it is estimated here; `room`
-    the limits of the model that summarises. Where the context would still be above the threshold, less is kept and
-    giant results are shortened, unless `exact_keep`; `must_shrink`: a service refused the context as it is. Raises
-    AlreadyCompacted when nothing was said since the last compaction, NothingToCompact when all of it is to be kept.
+    `window` is the effective one (0: unknown); `tokens_before` a calibrated count and `weight` our own, else they are
+    made here; `room` the limits of the model that summarises. Where the context would still be above the threshold,
+    less is kept and giant results are shortened, unless `exact_keep`; `must_shrink`: a service refused the context as
+    it is. Raises AlreadyCompacted when nothing was said since the last compaction, NothingToCompact when all of it is
+    to be kept.
     """
     if is_compacted(path):
         raise AlreadyCompacted("Nothing was said since the last compaction, so there is nothing to make shorter.")
     bounds = limits(budget, window)
     if tokens_before is None:
         tokens_before = estimate_projected(path, projection, estimate).tokens
-    planner = _Planner(projection, bounds, estimate, tokens_before)
+    if weight is None:
+        weight = weigh_context((item.message for item in projection.messages), estimate)
+    planner = _Planner(projection, bounds, estimate, tokens_before, weight)
     plan = planner.plan(bounds.keep_recent_tokens) if exact_keep else planner.fitting(must_shrink=must_shrink)
     if plan is None:
         raise NothingToCompact(
@@ -96,17 +97,18 @@ def is_credible(scale: float) -> bool:
 class _Planner:
     """Plans of one context, for any amount to keep."""
 
-    def __init__(self, projection: Projection, bounds: Limits, estimate: Estimate, tokens_before: int) -> None:
-        messages = [item.message for item in projection.messages]
-        self._system = replay_system(messages)
-        estimated = estimate_with_system(messages, self._system, estimate)
+    def __init__(
+        self, projection: Projection, bounds: Limits, estimate: Estimate, tokens_before: int, weight: ContextWeight
+    ) -> None:
         self._projection, self._bounds, self._estimate = projection, bounds, estimate
-        self._tokens_before = tokens_before
-        self._scale = tokens_before / estimated if estimated else 1.0
+        self._tokens_before, self._weight = tokens_before, weight
+        self._scale = tokens_before / weight.tokens if weight.tokens else 1.0
         # Beyond what any tokenizer does, the count is of something else: more than the estimate is not given up for it.
         self._trust = 1.0 if is_credible(self._scale) else 1.0 / (self._scale or 1.0)
-        self._steps = range_steps(projection)
-        self._sizes = [0 if step.message is None else estimate(step.message) for step in self._steps]
+        found = summarised_range(projection, bounds.keep_recent_tokens, estimate)
+        self._steps = found.steps
+        # However little of the rest a plan keeps, these are summarised, so they are gone through once for all plans.
+        self._older = sifted(found.older)
 
     def fitting(self, *, must_shrink: bool) -> CompactionPlan | None:
         """The plan that keeps most and still arrives below the threshold: first whole turns are given up, down to one,
@@ -173,47 +175,58 @@ class _Planner:
         plan = replace(plan, kept_messages=messages, shrink_gain=gained)
         # What begins in a tail is carried by the new entry, which needs no edits.
         edits = () if plan.first_kept_entry_id is None else tuple(found[at] for at in sorted(found))
-        return replace(plan, shrunk=edits, estimated_tokens_after=forecast(plan))
+        return settled(replace(plan, shrunk=edits))
 
     def plan(self, keep_tokens: int) -> CompactionPlan | None:
         """None when there is nothing to summarise."""
         cut = find_cut(self._steps, keep_tokens, self._estimate)
         if cut is None:
             return None
-        history, prefix = _to_summarize(self._steps, cut)
-        return self._plan(cut, history, prefix) if history or prefix else None
+        # Finished history, and the beginning of the turn that is cut.
+        history_end = cut.at if cut.turn_start is None else cut.turn_start
+        history = self._older + sifted(_spoken(self._steps[:history_end]))
+        prefix = sifted(_spoken(self._steps[history_end : cut.at]))
+        return self._plan(cut, history, prefix) if history.messages or prefix.messages else None
 
-    def _plan(self, cut: Cut, history: tuple[Message, ...], prefix: tuple[Message, ...]) -> CompactionPlan:
-        leading = self._projection.entries[0]
+    def _plan(self, cut: Cut, history: Sifted, prefix: Sifted) -> CompactionPlan:
+        leading, summarized = self._projection.entries[0], history + prefix
         previous = leading if isinstance(leading, CompactionEntry) else None
         kept_steps = self._steps[cut.boundary :]
-        kept, kept_ids = _messages(kept_steps), _ids(kept_steps, leading)
-        files = _files(previous, history + prefix)
+        kept = tuple([step.message for step in kept_steps if step.message is not None])
+        files = _files(previous, summarized)
         plan = CompactionPlan(
             first_kept_entry_id=None if kept_steps[0].entry is previous else kept_steps[0].entry.id,
             is_split_turn=cut.turn_start is not None,
             turn_start_entry_id=None if cut.turn_start is None else self._steps[cut.turn_start].entry.id,
             tokens_before=self._tokens_before,
             estimated_tokens_after=0,
-            messages_to_summarize=history,
-            turn_prefix_messages=prefix,
+            messages_to_summarize=tuple(history.messages),
+            turn_prefix_messages=tuple(prefix.messages),
+            history_record=history.record,
+            prefix_record=prefix.record,
             kept_messages=kept,
             previous_summary=previous.summary if previous else None,
-            replaced_tokens=self._replaced(previous, cut),
+            replaced_tokens=self._replaced(previous, kept),
             file_operations=files,
-            material=ledger_material(_spoken(self._steps[: cut.at]), kept, _carried(previous), files),
-            summarized_entry_ids=_others(self._projection.entries, kept_ids),
-            kept_entry_ids=kept_ids,
-            system=self._system,
+            material=ledger_material(summarized, kept, _carried(previous), files),
+            context_entries=self._projection.entries,
+            kept_entry_ids=_ids(kept_steps, leading),
+            system=self._weight.system,
+            system_tokens=self._weight.system_tokens,
             limits=self._bounds,
             estimate=self._estimate,
             scale=self._scale,
         )
-        return replace(plan, estimated_tokens_after=forecast(plan))
+        return settled(plan)
 
-    def _replaced(self, previous: CompactionEntry | None, cut: Cut) -> int:
-        summary = 0 if previous is None else weigh_summary(previous.summary, self._estimate)
-        return summary + sum(self._sizes[: cut.at])
+    def _replaced(self, previous: CompactionEntry | None, kept: Sequence[Message]) -> int:
+        """The previous summary, and all behind it that is not kept."""
+        tokens = self._weight.spoken - sum(map(self._estimate, kept))
+        if previous is None:
+            return tokens
+        leading = takewhile(lambda item: item.entry is previous, self._projection.messages)
+        told = [item.message for item in leading if item.message["role"] == "compactionSummary"]
+        return tokens - sum(map(self._estimate, told)) + weigh_summary(previous.summary, self._estimate)
 
 
 def _with_calls(plan: CompactionPlan, room: SummaryRoom) -> CompactionPlan:
@@ -221,18 +234,11 @@ def _with_calls(plan: CompactionPlan, room: SummaryRoom) -> CompactionPlan:
     room = replace(room, scale=plan.scale)
     sections: list[Section] = []
     if plan.messages_to_summarize:
-        parts, previous = transcript_parts(plan.messages_to_summarize), plan.previous_notes
-        sections.append(section("history", parts, previous, plan.history_tokens, room, plan.weigh))
+        record, previous = plan.history_record, plan.previous_notes
+        sections.append(section("history", record, previous, plan.history_tokens, room, plan.weigh))
     if plan.turn_prefix_messages:
-        parts = transcript_parts(plan.turn_prefix_messages)
-        sections.append(section("turnPrefix", parts, None, plan.prefix_tokens, room, plan.weigh))
+        sections.append(section("turnPrefix", plan.prefix_record, None, plan.prefix_tokens, room, plan.weigh))
     return replace(plan, sections=tuple(sections))
-
-
-def _to_summarize(steps: Sequence[Step], cut: Cut) -> tuple[tuple[Message, ...], tuple[Message, ...]]:
-    """Finished history, and the beginning of the turn that is cut."""
-    history_end = cut.at if cut.turn_start is None else cut.turn_start
-    return _messages(steps[:history_end]), _messages(steps[history_end : cut.at])
 
 
 def _ids(steps: Sequence[Step], leading: Entry) -> tuple[str, ...]:
@@ -240,13 +246,8 @@ def _ids(steps: Sequence[Step], leading: Entry) -> tuple[str, ...]:
     return tuple(dict.fromkeys(step.entry.id for step in steps if step.entry is not leading or step.message is None))
 
 
-def _others(entries: Sequence[Entry], kept_ids: Sequence[str]) -> tuple[str, ...]:
-    kept = set(kept_ids)
-    return tuple([entry.id for entry in entries if entry.id not in kept])
-
-
-def _files(previous: CompactionEntry | None, messages: Sequence[Message]) -> FileOperations:
-    found = file_operations(messages)
+def _files(previous: CompactionEntry | None, summarized: Sifted) -> FileOperations:
+    found = file_operations(item.message for item in summarized.deeds)
     if previous is None or previous.from_hook:
         return found
     return recorded_operations(previous.details).merged(found)
@@ -255,10 +256,6 @@ def _files(previous: CompactionEntry | None, messages: Sequence[Message]) -> Fil
 def _carried(previous: CompactionEntry | None) -> Ledger:
     """What the last ledger said; a hook's details have a shape of their own."""
     return Ledger() if previous is None or previous.from_hook else recorded_ledger(previous.details)
-
-
-def _messages(steps: Sequence[Step]) -> tuple[Message, ...]:
-    return tuple([step.message for step in steps if step.message is not None])
 
 
 def _spoken(steps: Sequence[Step]) -> list[ProjectedMessage]:

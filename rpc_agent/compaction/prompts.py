@@ -1,6 +1,6 @@
 """What a model is asked when it shall summarise. Wording only; every call is built here and sent elsewhere."""
 
-from collections.abc import Sequence
+from rpc_agent.compaction.transcript import Record, joined
 
 SYSTEM = """\
 You write working notes for a coding agent whose conversation became too long. You are given the conversation as a \
@@ -89,32 +89,33 @@ _SECOND_TRY = {
     "degenerate": "It repeated itself or was as long as the record. Write a short text that says each thing once.",
 }
 
+_RECORD = "conversation"
+_CLOSING = f"</{_RECORD}>"
+
 SPLIT_HEADING = "**The request in progress (its beginning):**"
 """Stands between the notes on finished history and those on the turn that was cut."""
 
 
-def history_prompt(record: str, *, previous_summary: str | None, custom_instructions: str | None) -> str:
+def history_prompt(record: str | Record, *, previous_summary: str | None, custom_instructions: str | None) -> str:
     task = _HISTORY_TASK if previous_summary is None else f"{_HISTORY_TASK}\n\n{_UPDATE_TASK}"
     return _prompt(record, task, custom_instructions, previous_summary)
 
 
-def prefix_prompt(record: str, *, custom_instructions: str | None) -> str:
+def prefix_prompt(record: str | Record, *, custom_instructions: str | None) -> str:
     return _prompt(record, _PREFIX_TASK, custom_instructions)
 
 
-def chunk_prompt(record: str, *, part: int, parts: int, custom_instructions: str | None) -> str:
+def chunk_prompt(record: str | Record, *, part: int, parts: int, custom_instructions: str | None) -> str:
     """For one chunk of a record that is too long to be read at once."""
     return _prompt(record, _CHUNK_TASK.format(part=part, parts=parts), custom_instructions)
 
 
-def merge_prompt(
-    notes: Sequence[str], *, previous_summary: str | None, prefix: bool, custom_instructions: str | None
-) -> str:
+def merge_prompt(notes: Record, *, previous_summary: str | None, prefix: bool, custom_instructions: str | None) -> str:
     """For notes on chunks. `prefix`: they are about the beginning of the turn that is cut."""
     task = _PREFIX_TASK if prefix else _HISTORY_TASK
     if previous_summary is not None:
         task = f"{task}\n\n{_UPDATE_TASK}"
-    return _prompt("\n\n".join(notes), f"{_MERGE_TASK}\n\n{task}", custom_instructions, previous_summary)
+    return _prompt(notes, f"{_MERGE_TASK}\n\n{task}", custom_instructions, previous_summary)
 
 
 def second_try(prompt: str, reason: str) -> str:
@@ -122,23 +123,26 @@ def second_try(prompt: str, reason: str) -> str:
     return f"{prompt}\n\nAn earlier attempt was of no use. {_SECOND_TRY[reason]}"
 
 
-def branch_prompt(record: str, *, custom_instructions: str | None, replace_instructions: bool) -> str:
+def branch_prompt(record: str | Record, *, custom_instructions: str | None, replace_instructions: bool) -> str:
     """`replace_instructions`: the custom instructions are the whole task."""
     if replace_instructions and custom_instructions:
         return _prompt(record, custom_instructions, None)
     return _prompt(record, _BRANCH_TASK, custom_instructions)
 
 
-def _prompt(record: str, task: str, custom: str | None, previous: str | None = None) -> str:
-    parts = [_block("conversation", record)]
-    if previous is not None:
-        parts.append(_block("previous-summary", previous))
-    parts.append(task)
+def _prompt(record: str | Record, task: str, custom: str | None, previous: str | None = None) -> str:
+    said = [task] if previous is None else [_block("previous-summary", previous), task]
     if custom and custom.strip():
-        parts.append(f"Also, as the person asked for these notes: {custom.strip()}")
-    return "\n\n".join(parts)
+        said.append(f"Also, as the person asked for these notes: {custom.strip()}")
+    parts = ((record,),) if isinstance(record, str) else record
+    after = "\n\n".join([f"\n{_CLOSING}", *said])
+    prompt = joined(parts, f"<{_RECORD}>\n", after)
+    # The record may quote our own tag; only the last line of the block may close it.
+    if prompt.count(_CLOSING) == 1:
+        return prompt
+    quoted = [tuple([text.replace(_CLOSING, f"< /{_RECORD}>") for text in part]) for part in parts]
+    return joined(quoted, f"<{_RECORD}>\n", after)
 
 
 def _block(tag: str, text: str) -> str:
-    # The record may quote our own tag; only the last line of the block may close it.
     return f"<{tag}>\n{text.replace(f'</{tag}>', f'< /{tag}>')}\n</{tag}>"

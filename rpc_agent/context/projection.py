@@ -220,12 +220,10 @@ def _is_system(entry: Entry) -> bool:
 
 
 def _first_kept_index(path: Sequence[Entry], compaction: CompactionEntry) -> int | None:
-    for index, entry in enumerate(path):
-        if entry is compaction:
-            return None
-        if entry.id == compaction.first_kept_entry_id:
-            return index
-    return None
+    """From the compaction backwards: what it keeps is near it, and before that there may be a long way."""
+    wanted = compaction.first_kept_entry_id
+    before = range(_index_of(path, compaction) - 1, -1, -1)
+    return next((index for index in before if path[index].id == wanted), None)
 
 
 def _index_of(path: Sequence[Entry], wanted: Entry) -> int:

@@ -1,12 +1,12 @@
 """The size of a context that grows, in tokens: what `tokens.estimate_projected` says, at the cost of what is new."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from rpc_agent.context.growing import Fold
 from rpc_agent.context.projection import ProjectedMessage, Projection
 from rpc_agent.context.system_state import SystemState, patched, system_message
-from rpc_agent.context.tokens import ContextEstimate, Estimate, has_usage
+from rpc_agent.context.tokens import ContextEstimate, ContextWeight, Estimate, has_usage
 from rpc_agent.conversation.messages import Message
 from rpc_agent.conversation.usage import total_tokens
 from rpc_agent.session.entries import CompactionEntry, ContextEditEntry, Entry, MessageEntry
@@ -22,6 +22,7 @@ class _Messages:
     anchor_entry: Entry | None = None
     used: int = 0
     trailing: int = 0
+    system: SystemState | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,12 +40,11 @@ class RunningEstimate:
         self._estimate = estimate
         self._messages = Fold(_Messages(), self._with_message)
         self._path = Fold(_Path(), _with_entry)
-        self._system: Fold[ProjectedMessage, SystemState | None] = Fold(None, _with_system)
         self._weighed: tuple[SystemState, int] | None = None
 
     def system(self, projection: Projection) -> SystemState | None:
         """The state that all system messages add up to; None when there is none."""
-        return self._system.of(projection.messages)
+        return self._messages.of(projection.messages).system
 
     def system_tokens(self, projection: Projection) -> int:
         state = self.system(projection)
@@ -64,21 +64,27 @@ class RunningEstimate:
         tokens = found.spoken + self.system_tokens(projection)
         return ContextEstimate(tokens, 0, tokens, None)
 
-    def afresh(self, projection: Projection) -> int:
-        """What all messages add up to by our own count, whatever a service reported."""
-        return self._messages.of(projection.messages).spoken + self.system_tokens(projection)
+    def weight(self, projection: Projection) -> ContextWeight:
+        """The same as `weigh_context`."""
+        spoken = self._messages.of(projection.messages).spoken
+        return ContextWeight(self.system(projection), spoken, self.system_tokens(projection))
 
     def awaits_usage(self, path: Sequence[Entry]) -> bool:
         """Whether nobody knows the size: from a compaction until the next usage. As `context_usage_tokens` has it."""
         return self._path.of(path).awaits_usage
 
     def _with_message(self, before: _Messages, item: ProjectedMessage) -> _Messages:
-        message = item.message
+        entry, message = item
         tokens = self._estimate(message)
-        spoken = before.spoken + (0 if message["role"] == "system" else tokens)
+        spoken, trailing, system = before.spoken, before.trailing + tokens, before.system
+        if message["role"] == "system":
+            system = patched(system or SystemState(), message)
+        else:
+            spoken += tokens
         if has_usage(message):
-            return _Messages(before.count + 1, spoken, before.count, item.entry, _usage(message), 0)
-        return replace(before, count=before.count + 1, spoken=spoken, trailing=before.trailing + tokens)
+            return _Messages(before.count + 1, spoken, before.count, entry, _usage(message), 0, system)
+        # In full: `replace` takes longer than all the rest, and a session may begin with ten thousand messages.
+        return _Messages(before.count + 1, spoken, before.anchor, before.anchor_entry, before.used, trailing, system)
 
 
 def _with_entry(before: _Path, entry: Entry) -> _Path:
@@ -91,11 +97,6 @@ def _with_entry(before: _Path, entry: Entry) -> _Path:
             return _Path(entry, awaits_usage=False)
         case _:
             return before
-
-
-def _with_system(before: SystemState | None, item: ProjectedMessage) -> SystemState | None:
-    message = item.message
-    return patched(before or SystemState(), message) if message["role"] == "system" else before
 
 
 def _usage(message: Message) -> int:

@@ -55,7 +55,11 @@ def estimate_message(message: Message, rule: TokenRule) -> int:
 
 
 class MessageEstimates:
-    """`estimate_message` with a memory: messages never change, so each is counted once."""
+    """`estimate_message` with a memory: messages never change, so each is counted once.
+
+    Summaries are counted each time: a context has one at most, and while a compaction is planned, texts of all lengths
+    are weighed as summaries that nobody asks for again.
+    """
 
     def __init__(self, rule: TokenRule) -> None:
         self.rule = rule
@@ -64,9 +68,16 @@ class MessageEstimates:
     def __call__(self, message: Message) -> int:
         known = self._known.get(id(message))
         # The message is kept beside its count: an id is only good for as long as its object lives.
-        if known is None or known[0] is not message:
-            known = self._known[id(message)] = (message, estimate_message(message, self.rule))
-        return known[1]
+        if known is not None and known[0] is message:
+            return known[1]
+        tokens = estimate_message(message, self.rule)
+        if message["role"] != "compactionSummary":
+            self._known[id(message)] = (message, tokens)
+        return tokens
+
+    def __len__(self) -> int:
+        """How many messages are remembered."""
+        return len(self._known)
 
     def keep_only(self, messages: Iterable[Message]) -> None:
         """Forget all others; for after a compaction or a navigation."""
@@ -82,6 +93,20 @@ class ContextEstimate:
     usage_tokens: int
     trailing_tokens: int
     last_usage_index: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class ContextWeight:
+    """What all messages add up to by our own count, whatever a service reported; and the system state among them."""
+
+    system: SystemState | None
+    spoken: int
+    """All that are not system messages."""
+    system_tokens: int
+
+    @property
+    def tokens(self) -> int:
+        return self.spoken + self.system_tokens
 
 
 def estimate_context(messages: Sequence[Message], estimate: Estimate) -> ContextEstimate:
@@ -109,14 +134,14 @@ def estimate_projected(path: Sequence[Entry], projection: Projection, estimate: 
 
 def estimate_afresh(messages: Iterable[Message], estimate: Estimate) -> int:
     """The sum of all messages, with the system messages counted as the one state they add up to."""
+    return weigh_context(messages, estimate).tokens
+
+
+def weigh_context(messages: Iterable[Message], estimate: Estimate) -> ContextWeight:
     listed = list(messages)
-    return estimate_with_system(listed, replay_system(listed), estimate)
-
-
-def estimate_with_system(messages: Iterable[Message], system: SystemState | None, estimate: Estimate) -> int:
-    """The same with the state that was replayed from them."""
-    spoken = sum([estimate(message) for message in messages if message["role"] != "system"])
-    return spoken + (estimate(system_message(system, timestamp=0)) if system else 0)
+    system = replay_system(listed)
+    spoken = sum([estimate(message) for message in listed if message["role"] != "system"])
+    return ContextWeight(system, spoken, estimate(system_message(system, timestamp=0)) if system else 0)
 
 
 def context_usage_tokens(path: Sequence[Entry], projection: Projection, estimate: Estimate) -> int | None:

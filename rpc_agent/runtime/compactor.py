@@ -42,6 +42,9 @@ from rpc_agent.runtime.summary_call import SummaryCaller
 from rpc_agent.session.entries import CompactionEntry
 from rpc_agent.settings import CompactionSettings
 
+_DRAFTS = 1_000
+"""Messages that may be remembered beside those of the context: plans that nobody carries out leave some."""
+
 MakeCaller = Callable[[Model, ChatModel, Callable[[int], None], str], SummaryCaller]
 """A way to ask this model, for the compaction of this id; the function hears how many characters have come."""
 
@@ -175,8 +178,8 @@ class Compactor:
         budget = compaction_budget(self._settings())
         if keep_recent_tokens is not None:
             budget = replace(budget, keep_recent_tokens=keep_recent_tokens)
-        # What earlier plans weighed were drafts, and nothing asks for their weight again.
-        self._forget_drafts()
+        if len(self._context.estimate) > len(self._log.projection.messages) + _DRAFTS:
+            self._forget_drafts()
         return plan_compaction(
             self._log.path,
             self._log.projection,
@@ -184,6 +187,7 @@ class Compactor:
             self._context.estimate,
             window=model.context_window,
             tokens_before=self._context.tokens(),
+            weight=self._context.weight(),
             room=self._room(custom_instructions),
             exact_keep=keep_recent_tokens is not None,
             must_shrink=must_shrink,
@@ -335,6 +339,7 @@ class Compactor:
         return Compacted(entry, self._context.tokens())
 
     def _forget_drafts(self) -> None:
+        """What plans shortened to see whether it fits, and what a compaction took out of the context."""
         self._context.estimate.keep_only(item.message for item in self._log.projection.messages)
 
     def _charge(self, usage: Any) -> None:

@@ -14,7 +14,7 @@ from rpc_agent.context.model_messages import ModelMessages, model_messages
 from rpc_agent.context.projection import ProjectedMessage, Projection
 from rpc_agent.context.running_estimate import RunningEstimate
 from rpc_agent.context.system_state import SystemState, system_patch
-from rpc_agent.context.tokens import SIMPLE, MessageEstimates, TokenRule, calibrated, estimate_afresh
+from rpc_agent.context.tokens import SIMPLE, ContextWeight, MessageEstimates, TokenRule, calibrated, estimate_afresh
 from rpc_agent.conversation.messages import Message, ModelMessage, SystemMessage
 from rpc_agent.conversation.models import Model
 from rpc_agent.conversation.usage import input_tokens
@@ -89,7 +89,7 @@ class ModelContext:
 
     def next_request(self) -> tuple[ModelRequest, ChatModel]:
         model, chat_model = self._models.for_a_run()
-        self._sent = (model.ref, self._running.afresh(self._log.projection))
+        self._sent = (model.ref, self.weight().tokens)
         request = ModelRequest(
             model=model,
             messages=self._converted(model),
@@ -123,6 +123,10 @@ class ModelContext:
     def tokens(self) -> int:
         """How large the next request will be, as far as anybody can tell."""
         return calibrated(self._running.projected(self._log.path, self._log.projection), self.ratio)
+
+    def weight(self) -> ContextWeight:
+        """What all messages come to by our own count."""
+        return self._running.weight(self._log.projection)
 
     @property
     def ratio(self) -> float:

@@ -14,6 +14,7 @@ from rpc_agent.compaction.compact import CompactionOutcome, CompactionProgress, 
 from rpc_agent.compaction.plan import CompactionPlan
 from rpc_agent.compaction.planning import plan_compaction
 from rpc_agent.compaction.policy import CompactionBudget
+from rpc_agent.compaction.transcript import joined
 from rpc_agent.context.model_blocks import Recipient
 from rpc_agent.context.model_messages import ModelMessages
 from rpc_agent.context.projection import project
@@ -143,7 +144,7 @@ def test_a_compaction_ends_smaller_or_changes_nothing(
 
 def _is_worth_it(plan: CompactionPlan) -> bool:
     """Whether notes of a few words are shorter than every piece of what they replace."""
-    pieces = [chunk for each in plan.sections for chunk in each.chunks]
+    pieces = [joined(chunk) for each in plan.sections for chunk in each.chunks]
     return plan.freed_tokens > 60 and min(map(plan.weigh, pieces)) > 4 and plan.weigh(plan.previous_notes or "") < 10
 
 
@@ -187,13 +188,15 @@ def test_chunks_hold_the_whole_record_and_each_fits(sizes: list[int], previous: 
     weigh = lambda text: -(-len(text) // 4)  # noqa: E731
     parts = [words(size, at) for at, size in enumerate(sizes)]
     room = SummaryRoom(window=window)
-    made = section("history", parts, words(previous, 3) if previous else None, 1_000, room, weigh)
+    record = [(part,) for part in parts]
+    made = section("history", record, words(previous, 3) if previous else None, 1_000, room, weigh)
     limit = room.input(1_000)
     assert limit is not None
-    assert all(weigh(chunk) + (weigh(made.previous) if made.previous else 0) <= 1.5 * limit for chunk in made.chunks)
+    texts = list(map(joined, made.chunks))
+    assert all(weigh(text) + (weigh(made.previous) if made.previous else 0) <= 1.5 * limit for text in texts)
     if len(made.chunks) < 64:
-        joined = "".join("".join(chunk.split()) for chunk in made.chunks)
-        assert all("".join(part.split()) in joined for part in parts)
+        whole = "".join("".join(text.split()) for text in texts)
+        assert all("".join(part.split()) in whole for part in parts)
     assert made.calls == len(made.chunks) + (merge_calls(len(made.chunks)) if len(made.chunks) > 1 else 0)
 
 

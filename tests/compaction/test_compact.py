@@ -89,7 +89,8 @@ async def test_one_call_summarises_whole_turns():
         f"[end of ledger {code}]",
     ]
     assert (outcome.details["readFiles"], outcome.details["modifiedFiles"], outcome.usage) == (["f.py"], [], PAID)
-    assert outcome.estimated_tokens_after == outcome.plan.tokens_with(outcome.summary) < outcome.plan.tokens_before
+    plan = outcome.plan
+    assert outcome.estimated_tokens_after == plan.tokens_with(plan.weigh(outcome.summary)) < plan.tokens_before
     assert [(request.kind, request.max_tokens) for request in asked] == [("history", 800)]
     assert seen == [CompactionProgress("history", 1, 1)]
     for heading in (

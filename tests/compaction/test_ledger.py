@@ -8,13 +8,15 @@ from hypothesis import strategies as st
 
 from rpc_agent.compaction.compact import compact
 from rpc_agent.compaction.file_operations import FileOperations
-from rpc_agent.compaction.ledger import Action, Ledger, UserWords, ledger_material
+from rpc_agent.compaction.ledger import Action, Ledger, UserWords
 from rpc_agent.compaction.ledger_fitting import fitted, ledger_budget
+from rpc_agent.compaction.ledger_material import ledger_material
 from rpc_agent.compaction.ledger_record import ledger_json, recorded_ledger
 from rpc_agent.compaction.ledger_text import ledger_block, ledger_within, without_fences, without_ledger
 from rpc_agent.compaction.middle import without_middle
 from rpc_agent.compaction.planning import plan_compaction
 from rpc_agent.compaction.policy import CompactionBudget
+from rpc_agent.compaction.sifted import sifted
 from rpc_agent.compaction.transcript import transcript
 from rpc_agent.context.projection import project
 from tests.support.context_cases import simple_estimates
@@ -34,7 +36,7 @@ def material(*raws, previous=None, kept=()):
     files = FileOperations(read=frozenset({"r.py"}), edited=frozenset({"m.py"}))
     spoken = project(entries(*raws)).messages
     return ledger_material(
-        spoken, [item.message for item in project(entries(*kept)).messages], previous or Ledger(), files
+        sifted(spoken), [item.message for item in project(entries(*kept)).messages], previous or Ledger(), files
     )
 
 
@@ -134,8 +136,8 @@ LEDGERS = st.builds(
 
 @given(LEDGERS, st.integers(0, 1_500))
 def test_what_is_fitted_stays_within_its_budget(ledger, budget):
-    some = ledger_within(ledger, budget, weigh)
-    assert weigh(ledger_block(some, "")) <= budget
+    some, tokens = ledger_within(ledger, budget, weigh)
+    assert weigh(ledger_block(some, "")) == tokens <= budget
     assert len(some.words) + some.words_left_out == len(ledger.words)
     kept = ledger.words[len(ledger.words) - len(some.words) :]
     assert all(mine.cut or mine == theirs for mine, theirs in zip(some.words, kept, strict=True))
@@ -218,3 +220,21 @@ def test_a_summary_in_a_transcript_is_no_users_word_and_brings_no_ledger():
     assert transcript(item.message for item in project(path).messages) == (
         "<earlier-notes>\nN\n</earlier-notes>\n\n<user>\nhi\n</user>"
     )
+
+
+@given(st.lists(st.tuples(st.sampled_from("abc"), st.booleans()), max_size=4), st.lists(st.sampled_from("abc")))
+def test_a_message_that_is_carried_and_lies_in_the_range_is_there_once_where_it_was_first(carried, new):
+    """An id stands for one message, wherever it lies."""
+    texts = {"a": "first", "b": "second", "c": ""}
+    previous = [UserWords(entry_id=f"e{'abc'.index(name)}", text=texts[name], cut=cut) for name, cut in carried]
+    items = {item.entry.id: item for item in project(entries(*map(said, texts.values()))).messages}
+    spoken = [items[f"e{'abc'.index(name)}"] for name in dict.fromkeys(new)]
+    found = ledger_material(sifted(spoken), [], Ledger(words=tuple(previous)), FileOperations())
+
+    words = [UserWords(entry_id=item.entry.id, text=texts["abc"[int(item.entry.id[1])]] or "(no text, only images)")
+             for item in spoken]  # fmt: skip
+    expected = {(each.entry_id, each.text): each for each in [*previous, *words]}
+    assert found.words == tuple(expected.values())
+    assert len(found.words) == len(expected)
+    assert [found.words[at] for at in range(-len(expected), 0)] == list(expected.values())
+    assert found.words[1:] == tuple(expected.values())[1:]

@@ -5,6 +5,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from rpc_agent.compaction.compact import CompactionOutcome, compaction_fields
+from rpc_agent.compaction.cut_point import Range, find_cut, summarised_range
 from rpc_agent.compaction.planning import plan_compaction
 from rpc_agent.compaction.policy import CompactionBudget
 from rpc_agent.context.projection import project
@@ -134,6 +135,27 @@ def test_a_plan_divides_the_context_and_never_parts_a_call_from_its_result(raws,
     if plan.kept_messages:
         assert plan.kept_messages[0]["role"] != "toolResult"
     assert plan.is_split_turn == bool(plan.turn_prefix_messages)
+
+
+@given(st.lists(STEPS, max_size=30), st.integers(0, 60), st.integers(0, 60))
+def test_the_newest_part_of_a_range_has_the_cuts_of_the_whole(raws, most, less):
+    projection, estimate = project(entries(*raws)), simple_estimates()
+    whole, newest = (summarised_range(projection, keep, estimate) for keep in (10**9, most))
+    assert not whole.older
+
+    for keep in {most, min(most, less)}:
+        assert described_cut(newest, keep, estimate) == described_cut(whole, keep, estimate)
+
+
+def described_cut(found: Range, keep, estimate):
+    """What lies before the cut, what is kept, and the turn it divides."""
+    cut = find_cut(found.steps, keep, estimate)
+    if cut is None:
+        return None
+    before = [item.message for item in found.older if item.message["role"] != "system"]
+    before += [step.message for step in found.steps[: cut.at] if step.message is not None]
+    turn = None if cut.turn_start is None else found.steps[cut.turn_start]
+    return before, list(found.steps[cut.boundary :]), turn
 
 
 @given(st.lists(STEPS, max_size=30), st.integers(0, 60))
