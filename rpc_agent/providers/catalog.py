@@ -151,7 +151,7 @@ class Catalog:
         key = await anyio.to_thread.run_sync(known.key.key, provider, self._environment)
         new = Model(id="", provider=provider, api=known.api, base_url=known.base_url, compat=known.compat)
         listed = await ask_listing(
-            await self._connections.http(),
+            await self._connections.http(known.base_url),
             provider=provider,
             api=known.api,
             base_url=known.base_url,

@@ -4,6 +4,7 @@ It has never heard of models. Load it through `connections`, off the event loop:
 """
 
 import re
+import ssl
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
@@ -33,12 +34,15 @@ class Response:
 class Http:
     """One pool of connections for all services. Honours HTTPS_PROXY, NO_PROXY, SSL_CERT_FILE and SSL_CERT_DIR.
 
-    `direct`: for plain HTTP to this very machine, which no proxy can reach; no variable is honoured then.
+    `tls` False: for addresses without TLS alone, any other is not trusted. `direct`: for plain HTTP to this very
+    machine, which no proxy can reach; no variable is honoured then.
     """
 
-    def __init__(self, *, direct: bool = False) -> None:
-        # One TLS context for everything: making it reads the whole certificate store.
-        verify = False if direct else httpx.create_ssl_context()
+    def __init__(self, *, tls: bool = True, direct: bool = False) -> None:
+        # One TLS context for everything: making it reads the whole certificate store. One that has read none trusts
+        # nobody.
+        is_plain = direct or not tls
+        verify = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT) if is_plain else httpx.create_ssl_context()
         self._client = httpx.AsyncClient(verify=verify, trust_env=not direct, follow_redirects=False)
 
     async def aclose(self) -> None:

@@ -9,6 +9,7 @@ from typing import Generic, Protocol, TypeVar, runtime_checkable
 
 from rpc_agent.conversation.messages import AssistantMessage, ModelMessage
 from rpc_agent.conversation.models import Model
+from rpc_agent.providers.base import ModelRequest
 
 PieceT = TypeVar("PieceT")
 StateT = TypeVar("StateT")
@@ -116,6 +117,16 @@ class JoinedPieces(Generic[PieceT, StateT]):
             self._parts.append(_Part(b",".join(values), len(pieces), state))
         return [part.body for part in self._parts], state
 
+    def once(self, pieces: Iterable[PieceT]) -> tuple[list[bytes], StateT]:
+        """The same for pieces that no other request begins with: nothing is kept, and nothing is copied together."""
+        parts: list[bytes] = []
+        state = self._start
+        for piece in pieces:
+            written, state = self._write(piece, state)
+            for value in written:
+                parts += (b",", value)
+        return parts[1:], state
+
     def _join_kept(self) -> None:
         """Join parts until each is much larger than the next one: each write to a socket costs a round of the event
         loop, so a body of any length is sent in few, and a byte is copied few times however the conversation grows.
@@ -146,11 +157,15 @@ class Conversations(Generic[KeptT]):
         self._make = make
         self._kept: OrderedDict[str, KeptT] = OrderedDict()
 
-    def of(self, routing_id: str) -> KeptT:
-        kept = self._kept.get(routing_id)
+    def of(self, request: ModelRequest) -> KeptT:
+        """What is kept for the conversation of this request; for one that stands alone it is new and not kept."""
+        if not request.cache:
+            # A summary's request is as long as the conversation it is about, and nothing is ever added to it.
+            return self._make()
+        kept = self._kept.get(request.routing_id)
         if kept is None:
-            kept = self._kept[routing_id] = self._make()
-        self._kept.move_to_end(routing_id)
+            kept = self._kept[request.routing_id] = self._make()
+        self._kept.move_to_end(request.routing_id)
         while len(self._kept) > _KEPT_CONVERSATIONS:
             self._kept.popitem(last=False)
         return kept

@@ -114,7 +114,7 @@ class StreamingModel(ABC):
 
     async def _answer(self, call: Call) -> AsyncGenerator[list[StreamEvent], None]:
         try:
-            http = await self._connections.http()
+            http = await self._connections.http(call.url)
         except (OSError, ValueError, ImportError) as error:
             # A proxy or a certificate file named in the environment that is not usable.
             raise ModelCallFailed(

@@ -10,8 +10,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import anyio
 import pytest
 
+from rpc_agent.providers.http import Http, HttpFailed
+from rpc_agent.providers.timeouts import Timeouts
 from tests.support.agent_server import PATIENCE, Home
 from tests.support.chat_server import serve_in_thread, text_reply
 from tests.support.serve_process import serve_process
@@ -106,6 +109,17 @@ def tls_service(folder: Path) -> Iterator[tuple[str, Path]]:
         finally:
             server.shutdown()
             thread.join(10)
+
+
+@pytest.mark.skipif(shutil.which("openssl") is None, reason="openssl makes the certificate")
+@pytest.mark.anyio
+@pytest.mark.parametrize("options", [{"tls": False}, {"direct": True}])
+async def test_a_client_for_addresses_without_tls_trusts_nobody_with_it(tmp_path: Path, options: Any) -> None:
+    with tls_service(tmp_path) as (address, _), anyio.fail_after(PATIENCE):
+        http = Http(**options)
+        with pytest.raises(HttpFailed, match="CERTIFICATE_VERIFY_FAILED"):
+            await http.read(address, headers={}, timeouts=Timeouts(), most=1_000)
+        await http.aclose()
 
 
 @pytest.mark.skipif(shutil.which("openssl") is None, reason="openssl makes the certificate")

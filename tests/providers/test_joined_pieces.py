@@ -13,7 +13,7 @@ from rpc_agent.conversation.messages import ModelMessage
 from rpc_agent.providers.base import ModelRequest
 from rpc_agent.providers.connections import Connections
 from rpc_agent.providers.openai_completions.client import OpenAICompletions
-from rpc_agent.providers.pieces import JoinedPieces, Pieces
+from rpc_agent.providers.pieces import Conversations, JoinedPieces, Pieces
 from tests.support.chat_server import ChatServer, text_reply
 from tests.support.model_conversations import IMAGE, answer, call, result, text, user
 from tests.support.provider_apis import COMPLETIONS
@@ -59,6 +59,33 @@ def test_it_is_the_same_however_the_conversation_changed_since(changes: list[Any
         fresh = client(**compat)
         assert body(kept, messages) == body(fresh, messages)
         json.loads(body(fresh, messages))
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.lists(MESSAGES, max_size=6))
+def test_a_request_that_stands_alone_has_the_same_body_without_a_copy_of_what_is_long(messages: list[Any]) -> None:
+    alone = ModelRequest(model=client()._model, messages=messages, cache=False)
+    parts = client().begin(alone).body
+    assert not isinstance(parts, bytes)
+    assert b"".join(parts) == body(client(), messages)
+    assert all(part.count(b"x" * 150_000) <= 1 for part in parts)
+
+
+def test_nothing_is_kept_of_a_request_that_stands_alone() -> None:
+    kept: Conversations[list[str]] = Conversations(list)
+    model = client()._model
+    one, alone = (ModelRequest(model=model, messages=[], routing_id="one", cache=cache) for cache in (True, False))
+    assert kept.of(one) is kept.of(one)
+    assert kept.of(alone) is not kept.of(one) and kept.of(alone) is not kept.of(alone)
+
+
+@pytest.mark.anyio
+async def test_addresses_without_tls_share_a_client_and_all_others_another() -> None:
+    connections = Connections()
+    with anyio.fail_after(20):
+        plain, again, secure = [await connections.http(f"{scheme}://x/v1") for scheme in ("http", "HTTP", "https")]
+        await connections.aclose()
+    assert plain is again and plain is not secure
 
 
 def test_a_request_writes_only_what_is_new_and_copies_nothing_of_the_rest() -> None:

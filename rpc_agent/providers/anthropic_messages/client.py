@@ -43,7 +43,7 @@ class AnthropicMessages(StreamingModel):
         return {"anthropic-version": _VERSION}
 
     def begin(self, request: ModelRequest) -> Call:
-        body = request_body(request, self._compat, *self._conversations.of(request.routing_id).of(request.messages))
+        body = request_body(request, self._compat, *self._conversations.of(request).of(request.messages))
         reader = MessagesReader(
             provider=self._model.provider,
             call_prefix=f"call_{len(request.messages)}",

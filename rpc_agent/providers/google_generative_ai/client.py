@@ -38,7 +38,7 @@ class GoogleGenerativeAI(StreamingModel):
         self._conversations = Conversations(lambda: Contents(model, self._compat))
 
     def begin(self, request: ModelRequest) -> Call:
-        body = request_body(request, self._compat, *self._conversations.of(request.routing_id).of(request.messages))
+        body = request_body(request, self._compat, *self._conversations.of(request).of(request.messages))
         reader = GenerateContentReader(
             provider=self._model.provider,
             call_tag=str(len(request.messages)),

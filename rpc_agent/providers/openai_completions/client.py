@@ -31,7 +31,7 @@ class OpenAICompletions(StreamingModel):
         self._conversations = Conversations(lambda: _Conversation(model, self._compat))
 
     def begin(self, request: ModelRequest) -> Call:
-        body = body_parts(request, self._compat, *self._conversations.of(request.routing_id).of(request))
+        body = body_parts(request, self._compat, *self._conversations.of(request).of(request))
         reader = ChatCompletionReader(
             provider=self._model.provider,
             # Calls that the service leaves nameless differ from those of the turns before by this number.
@@ -53,6 +53,8 @@ class _Conversation:
         self._joined = joined_pieces(compat)
 
     def of(self, request: ModelRequest) -> tuple[Sequence[bytes], Before]:
+        if not request.cache:
+            return self._joined.once(map(self._encode, request.messages))
         pieces = self._pieces.of(request.messages, self._encode)
         return self._joined.of(pieces, self._pieces.unchanged)
 

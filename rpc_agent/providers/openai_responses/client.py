@@ -32,7 +32,7 @@ class OpenAIResponses(StreamingModel):
         self._conversations = Conversations(lambda: _Conversation(model, self._compat))
 
     def begin(self, request: ModelRequest) -> Call:
-        items = self._conversations.of(request.routing_id).of(request.messages)
+        items = self._conversations.of(request).of(request.messages)
         body = body_parts(request, self._compat, items)
         reader = ResponsesReader(
             provider=self._model.provider,
