@@ -114,8 +114,10 @@ def _words(expected: str) -> str:
 def _did_you_mean(path: Path, model: type[BaseModel]) -> str:
     if len(path) != 1:
         return ""
-    names = [field.alias or name for name, field in model.model_fields.items()]
-    near = difflib.get_close_matches(str(path[0]), names, n=1)
+    given, names = str(path[0]), [field.alias or name for name, field in model.model_fields.items()]
+    near = difflib.get_close_matches(given, names, n=1)
+    # As sessionId is elsewhere what is id here.
+    near = near or [name for name in names if given.lower().endswith(name.lower())]
     return f"; did you mean {near[0]}?" if near else ""
 
 

@@ -1,5 +1,6 @@
 """Puts a live session together from a store and the process's services. Wiring only: nothing here decides or works."""
 
+import functools
 import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -12,6 +13,7 @@ from rpc_agent.agent.retry import RetryPolicy
 from rpc_agent.context.system_prompt import ContextFile, PromptInputs, Skill, prompt_sections
 from rpc_agent.context.token_classes import token_rule
 from rpc_agent.conversation.models import Model
+from rpc_agent.errors import InvalidValue
 from rpc_agent.permissions.environment import child_environment
 from rpc_agent.permissions.rules import Mode
 from rpc_agent.providers.base import ChatModel
@@ -203,8 +205,7 @@ class _Assembly:
             private_folders=[self.services.launch.config_dir],
             is_denied=lambda tool, path: gate.is_denied(tool, path, self.cwd),
         )
-        wanted = self.wishes.tools if self.wishes.tools is not None else settings.tools
-        chosen: list[Tool] = [tool for tool in tools if wanted is None or tool.spec.name in wanted]
+        chosen = self._chosen(tools)
         if chosen:
             # Whoever allows a tool at all allows the session to read itself.
             chosen.append(history_tool(SessionHistory(self.log.store, self.environment)))
@@ -218,6 +219,22 @@ class _Assembly:
             editor=ClientEditor(self.services.client),
             is_offered=lambda name: name != HISTORY or self._is_compacted(),
         )
+
+    def _chosen(self, tools: Sequence[Tool]) -> list[Tool]:
+        """Raises InvalidValue for the name of no tool in what was asked for; one in the settings is warned of: it may
+        be of a later version."""
+        asked, settings = self.wishes.tools, self.settings.tools
+        wanted = asked if asked is not None else settings
+        if wanted is None:
+            return list(tools)
+        known = [tool.spec.name for tool in (*tools, *lent_tools(self.services.client, self.log.store.session_id))]
+        for place, name in enumerate(wanted):
+            if name in (*known, HISTORY):
+                continue
+            if asked is not None:
+                raise InvalidValue(f"tools.{place}", f"there is no tool {name!r}; there are {', '.join(known)}")
+            _tell_of_unknown_tool(name)
+        return [tool for tool in tools if tool.spec.name in wanted]
 
     def _is_compacted(self) -> bool:
         """Whether the context begins with a summary, so that there is something to look up."""
@@ -318,3 +335,9 @@ class _Assembly:
         if settings.enabled == self.switches.auto_compaction:
             return settings
         return replace(settings, enabled=self.switches.auto_compaction)
+
+
+@functools.lru_cache
+def _tell_of_unknown_tool(name: str) -> None:
+    """Once: each session has the same settings."""
+    _logger.warning("the setting tools names %r, and there is no such tool", name)

@@ -31,6 +31,23 @@ async def test_a_new_session_becomes_current_and_after_its_end_the_one_before_is
         assert (gone.value.code, first["sessionName"]) == (-32010, "one")
 
 
+async def test_a_tool_that_there_is_not_is_refused_where_it_is_asked_for_and_warned_of_in_the_settings(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    home = Home(tmp_path)
+    home.settings(tools=["read", "raed"])
+    async with serving(home) as client:
+        with pytest.raises(RpcError) as refused:
+            await client.request("new_session", {"tools": ["read", "wirte"]})
+        (error,) = (refused.value.data or {})["errors"]
+        assert (error["path"], "'wirte'" in error["message"], "write" in error["message"]) == ("tools.1", True, True)
+        assert "raed" not in caplog.text
+        for _ in range(2):
+            await client.request("new_session")
+        await client.request("new_session", {"tools": ["read", "history"]})
+    assert caplog.text.count("'raed'") == 1
+
+
 async def test_requests_written_at_once_mean_the_session_made_before_them(tmp_path: Path) -> None:
     home = Home(tmp_path)
     home.script({"text": "hello"})
