@@ -30,17 +30,12 @@ class Bench:
     folder: Path
     numbers: Iterator[int] = field(default_factory=lambda: itertools.count(1))
 
-    def ask(self, method: str, **params: Any) -> Any:
-        number = next(self.numbers)
-        self.server.request(number, method, params)
-        return self.server.answer(number)
-
     def open(self, entries: list[dict[str, Any]]) -> Any:
         name = f"s{next(self.numbers)}"
         path = self.folder / f"{name}.jsonl"
         lines = [json.dumps(raw) for raw in ({**HEADER, "id": name}, *entries)]
         path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
-        return self.ask("open_session", path=str(path))
+        return self.server.ask("open_session", path=str(path))
 
 
 @pytest.fixture(scope="module")
@@ -63,10 +58,10 @@ def test_a_strict_service_accepts_the_next_prompt(bench: Bench, history: list[An
     service = bench.services[api]
     state = bench.open(entries_of(history, api))
     session = state["sessionId"]
-    bench.ask("set_model", sessionId=session, provider=api, modelId="m")
+    bench.server.ask("set_model", sessionId=session, provider=api, modelId="m")
     before = len(service.requests)
-    result = bench.ask("prompt", sessionId=session, message="go on", wait=True)
-    bench.ask("close_session", sessionId=session)
+    result = bench.server.ask("prompt", sessionId=session, message="go on", wait=True)
+    bench.server.ask("close_session", sessionId=session)
     faults, service.faults[:] = list(service.faults), []
     found = (faults, result["stopReason"], result.get("errorMessage"), result["text"])
     assert found == ([], "stop", None, "Good."), bench.server.stderr[-3000:]

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from tests.support.agent_server import Home
-from tests.support.serve_process import ServeProcess, serve_process
+from tests.support.serve_process import serve_process
 
 SOURCE = Path(__file__).parent.parent / "support" / "wall_clock.c"
 YEAR = 365 * 86_400
@@ -56,11 +56,6 @@ def with_clock(library: Path, tmp_path: Path) -> dict[str, str]:
     return {"LD_PRELOAD": str(library), "WALL_CLOCK": str(tmp_path / "clock")}
 
 
-def asked(server: ServeProcess, number: int, method: str, **params: Any) -> Any:
-    server.request(number, method, params)
-    return server.answer(number)
-
-
 def entries_in(home: Home) -> list[Any]:
     (file,) = home.sessions.rglob("*.jsonl")
     return [json.loads(line) for line in file.read_bytes().splitlines()]
@@ -91,13 +86,13 @@ def test_a_session_keeps_its_order_and_its_context_through_jumps(tmp_path: Path,
     with serve_process(home, **with_clock(library, tmp_path)) as server:
         for number, jump in enumerate([0, *JUMPS]):
             clock(jump)
-            result = asked(server, number, "prompt", message=f"Question {number}", wait=True)
+            result = server.ask("prompt", message=f"Question {number}", wait=True)
             assert (result["stopReason"], result["text"][:9]) == ("stop", f"Answer {number}.")
             if jump == -30 * YEAR:
                 # Stamped years before what it stands for; its place in the file is what counts.
-                asked(server, 50, "compact")
-        messages = asked(server, 60, "get_messages")["messages"]
-        leaf = asked(server, 61, "get_state")["leafId"]
+                server.ask("compact")
+        messages = server.ask("get_messages")["messages"]
+        leaf = server.ask("get_state")["leafId"]
         assert server.finish() == 0
     years = {int(entry["timestamp"][:4]) for entry in entries_in(home)}
     assert max(years) - min(years) >= 59
@@ -108,9 +103,9 @@ def test_a_session_keeps_its_order_and_its_context_through_jumps(tmp_path: Path,
     ]
     assert [text for text in spoken if text.startswith("Question")][-3:] == [f"Question {n}" for n in (2, 3, 4)]
     with serve_process(home) as server:
-        state = asked(server, 1, "open_session", latest=True)
+        state = server.ask("open_session", latest=True)
         assert (state["leafId"], state["warnings"]) == (leaf, [])
-        assert asked(server, 2, "get_messages")["messages"] == messages
+        assert server.ask("get_messages")["messages"] == messages
         assert server.finish() == 0
 
 
@@ -125,7 +120,7 @@ def test_compactions_come_when_they_are_due_though_each_prompt_is_a_year_away(
         with serve_process(home, **with_clock(library, tmp_path)) as server:
             for number in range(12):
                 clock(number * step)
-                assert asked(server, number, "prompt", message="go on", wait=True)["stopReason"] == "stop"
+                assert server.ask("prompt", message="go on", wait=True)["stopReason"] == "stop"
             assert server.finish() == 0
         return [entry["type"] for entry in entries_in(home)]
 
@@ -179,13 +174,13 @@ def test_a_lock_and_a_list_of_sessions_do_not_mind_a_clock_that_went_back(
     home = Home(tmp_path / "home")
     home.script({"text": "one"}, {"text": "two"})
     with serve_process(home, **with_clock(library, tmp_path)) as first, serve_process(home) as second:
-        asked(first, 1, "prompt", message="here", wait=True)
-        path = asked(first, 2, "get_state")["sessionFile"]
+        first.ask("prompt", message="here", wait=True)
+        path = first.ask("get_state")["sessionFile"]
         clock(-30 * YEAR)
         second.request(1, "open_session", {"path": path})
         assert second.until(id=1)["error"]["data"]["reason"] == "sessionLocked"
-        asked(first, 3, "new_session")
-        asked(first, 4, "prompt", message="in the past", wait=True)
-        listed = asked(first, 5, "list_sessions")["sessions"]
+        first.ask("new_session")
+        first.ask("prompt", message="in the past", wait=True)
+        listed = first.ask("list_sessions")["sessions"]
         assert {session["firstMessage"] for session in listed} == {"here", "in the past"}
         assert first.finish() == second.finish() == 0

@@ -7,7 +7,6 @@ import json
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -21,13 +20,8 @@ FAILED = ("error", "storageFailed")
 OTHER = session_bytes(raw_entry("other", None, "another's"), header={**HEADER, "id": "another"})
 
 
-def asked(server: ServeProcess, number: int, method: str, **params: Any) -> Any:
-    server.request(number, method, params)
-    return server.answer(number)
-
-
-def prompted(server: ServeProcess, number: int, text: str) -> tuple[str, str | None]:
-    result = asked(server, number, "prompt", message=text, wait=True)
+def prompted(server: ServeProcess, text: str) -> tuple[str, str | None]:
+    result = server.ask("prompt", message=text, wait=True)
     return result["stopReason"], result.get("error", {}).get("reason")
 
 
@@ -53,22 +47,22 @@ def test_a_file_that_is_taken_away_is_said_and_the_conversation_can_be_saved(
     home = Home(tmp_path)
     home.script({"text": "one"}, {"text": "two"}, {"text": "three"})
     with serve_process(home) as server:
-        assert prompted(server, 1, "first") == ("stop", None)
-        path = Path(asked(server, 2, "get_state")["sessionFile"])
-        before = asked(server, 3, "get_messages")["messages"]
+        assert prompted(server, "first") == ("stop", None)
+        path = Path(server.ask("get_state")["sessionFile"])
+        before = server.ask("get_messages")["messages"]
         harm(path)
         left = content_of(path)
-        assert prompted(server, 4, "lost") == FAILED
+        assert prompted(server, "lost") == FAILED
         assert content_of(path) == left, "nothing is written into what is not ours"
         # All of it is in memory still, and goes on in a file of its own.
-        copy = asked(server, 5, "clone_session")
+        copy = server.ask("clone_session")
         assert Path(copy["sessionFile"]) != path
-        assert asked(server, 6, "get_messages")["messages"][: len(before)] == before
-        assert prompted(server, 7, "saved") == ("stop", None)
+        assert server.ask("get_messages")["messages"][: len(before)] == before
+        assert prompted(server, "saved") == ("stop", None)
         assert server.finish() == 0
     assert "saved" in Path(copy["sessionFile"]).read_text()
     with serve_process(home) as server:
-        assert asked(server, 1, "open_session", path=copy["sessionFile"])["warnings"] == []
+        assert server.ask("open_session", path=copy["sessionFile"])["warnings"] == []
         assert server.finish() == 0
 
 
@@ -82,7 +76,7 @@ def test_a_file_that_is_swapped_in_the_middle_of_a_run_ends_the_run(tmp_path: Pa
     script = {"replies": [{"toolCalls": [{"name": "ls", "arguments": {}}]}], "repeat": True}
     (home.config / "replies.json").write_text(json.dumps(script))
     with serve_process(home) as server:
-        path = Path(asked(server, 1, "get_state")["sessionFile"])
+        path = Path(server.ask("get_state")["sessionFile"])
         server.request(2, "prompt", {"message": "for ever", "wait": True})
         for _ in range(3):
             server.until(method="turn_end")
@@ -90,7 +84,7 @@ def test_a_file_that_is_swapped_in_the_middle_of_a_run_ends_the_run(tmp_path: Pa
         result = server.answer(2)
         assert (result["stopReason"], result["error"]["reason"]) == FAILED
         assert path.read_bytes() == OTHER
-        assert asked(server, 3, "get_state")["isStreaming"] is False
+        assert server.ask("get_state")["isStreaming"] is False
         assert server.finish() == 0
 
 
@@ -104,9 +98,9 @@ def test_a_folder_that_takes_no_file_ends_the_run_and_not_the_server(tmp_path: P
         sessions = str(tmp_path / "sealed")
         Path(sessions).mkdir(mode=0o500)
     with serve_process(home, "--session-dir", sessions) as server:
-        assert prompted(server, 1, "hi") == FAILED
-        asked(server, 3, "new_session", ephemeral=True)
-        assert prompted(server, 4, "in memory") == ("stop", None)
+        assert prompted(server, "hi") == FAILED
+        server.ask("new_session", ephemeral=True)
+        assert prompted(server, "in memory") == ("stop", None)
         assert server.finish() == 0
 
 
@@ -114,13 +108,13 @@ def test_a_session_folder_that_is_removed_is_made_again_for_the_next_session(tmp
     home = Home(tmp_path)
     home.script({"text": "one"}, {"text": "two"})
     with serve_process(home) as server:
-        assert prompted(server, 1, "first") == ("stop", None)
-        path = Path(asked(server, 2, "get_state")["sessionFile"])
+        assert prompted(server, "first") == ("stop", None)
+        path = Path(server.ask("get_state")["sessionFile"])
         for file in path.parent.iterdir():
             file.unlink()
         path.parent.rmdir()
-        assert asked(server, 3, "list_sessions")["sessions"] == []
-        asked(server, 4, "new_session")
-        assert prompted(server, 5, "second") == ("stop", None)
-        assert len(asked(server, 6, "list_sessions")["sessions"]) == 1
+        assert server.ask("list_sessions")["sessions"] == []
+        server.ask("new_session")
+        assert prompted(server, "second") == ("stop", None)
+        assert len(server.ask("list_sessions")["sessions"]) == 1
         assert server.finish() == 0

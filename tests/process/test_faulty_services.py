@@ -5,7 +5,6 @@ Whatever the service does, the prompt has its outcome, memory stays bounded, and
 
 import json
 import os
-import re
 import socket
 import sys
 import time
@@ -17,6 +16,7 @@ import pytest
 
 from tests.support.agent_server import Home
 from tests.support.chat_server import ServerReply, chunk, serve_in_thread, sse, text_reply
+from tests.support.processes import peak_mebibytes
 from tests.support.raw_service import HEAD, Answer, raw_service
 from tests.support.serve_process import ServeProcess, serve_process
 
@@ -37,13 +37,8 @@ def home_for(tmp_path: Path, base_url: str, **settings: Any) -> Home:
     return home
 
 
-def prompted(server: ServeProcess, number: int, message: str = "hi") -> Any:
-    server.request(number, "prompt", {"message": message, "wait": True})
-    return server.answer(number)
-
-
-def peak_mebibytes(pid: int) -> float:
-    return int(re.findall(r"VmHWM:\s+(\d+) kB", Path(f"/proc/{pid}/status").read_text())[0]) / 1024
+def prompted(server: ServeProcess, message: str = "hi") -> Any:
+    return server.ask("prompt", message=message, wait=True)
 
 
 def delta(text: str) -> bytes:
@@ -114,7 +109,7 @@ def test_a_hundred_megabytes_are_a_failure_in_bounded_memory(tmp_path: Path, ans
         with serve_process(home) as server:
             server.request(0, "initialize", {"protocolVersion": 1, "capabilities": {"deltas": "none"}})
             server.answer(0)
-            result = prompted(server, 1)
+            result = prompted(server)
             assert (result["stopReason"], said in result["errorMessage"]) == ("error", True), result["errorMessage"][
                 :300
             ]
@@ -148,21 +143,20 @@ def test_whatever_a_service_says_it_counted_the_session_goes_on(tmp_path: Path) 
         connection.sendall(HEAD + bodies[-1])
 
     with raw_service(answer) as base_url, serve_process(home_for(tmp_path, base_url)) as server:
-        found = {name: talked(server, number * 10, bodies, count) for number, (name, count) in enumerate(LIES)}
+        found = {name: talked(server, bodies, count) for name, count in LIES}
         assert server.finish() == 0
     assert found == {name: [("stop", "So.", True)] * 4 for name, _ in LIES}
     # A summary is asked for once in a while where the count says that the context is full, and never for ever.
     assert len(asked) <= 12 * len(LIES)
 
 
-def talked(server: ServeProcess, first: int, bodies: list[bytes], count: Any) -> list[tuple[str, str, bool]]:
+def talked(server: ServeProcess, bodies: list[bytes], count: Any) -> list[tuple[str, str, bool]]:
     """Four turns of a new session whose model counts so: how each ended, and whether it is counted in numbers."""
     usage = {"prompt_tokens": count, "completion_tokens": count, "prompt_tokens_details": {"cached_tokens": count}}
     body = sse(chunk({"content": "So."}), chunk({}, "stop"), {"choices": [], "usage": usage})
     bodies.append(body.replace(b"Infinity", b"1e999"))
-    server.request(first, "new_session")
-    server.answer(first)
-    results = [prompted(server, first + turn) for turn in range(1, 5)]
+    server.ask("new_session")
+    results = [prompted(server) for _ in range(4)]
     return [(result["stopReason"], result["text"], is_counted(result["usage"])) for result in results]
 
 
@@ -214,7 +208,7 @@ def test_a_service_that_breaks_off_is_asked_again_and_then_reported(tmp_path: Pa
     broken = ServerReply(body=half.body[:300], reset=True, close_unanswered=close_unanswered)
     replies = [broken, broken, text_reply("All of it.")]
     with serve_in_thread(replies) as service, serve_process(home_for(tmp_path, service.base_url)) as server:
-        failed = prompted(server, 1)
+        failed = prompted(server)
         assert (failed["stopReason"], failed["error"]["reason"]) == ("error", "providerFailed")
-        assert (prompted(server, 2)["text"], len(service.requests)) == ("All of it.", 3)
+        assert (prompted(server)["text"], len(service.requests)) == ("All of it.", 3)
         assert server.finish() == 0

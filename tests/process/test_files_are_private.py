@@ -13,17 +13,12 @@ import pytest
 
 from tests.support.agent_server import Home
 from tests.support.chat_server import serve_in_thread, text_reply
-from tests.support.serve_process import ServeProcess, serve_process
+from tests.support.serve_process import serve_process
 
 
 def modes_below(*folders: Path) -> dict[str, int]:
     places = [place for folder in folders for place in (folder, *folder.rglob("*"))]
     return {str(place): stat.S_IMODE(place.lstat().st_mode) for place in places}
-
-
-def ask(server: ServeProcess, id: int, method: str, params: object = None) -> None:
-    server.request(id, method, params)
-    server.answer(id)
 
 
 @pytest.fixture
@@ -48,15 +43,15 @@ def test_what_the_server_writes_by_itself_is_its_owners_alone(tmp_path: Path) ->
         folder.mkdir()
     options = ["--trace", str(written / "trace"), "--log-level", "debug", "--log-file", str(written / "log")]
     with serve_process(home, *options, TMPDIR=str(temporary)) as server:
-        ask(server, 1, "prompt", {"message": "go", "wait": True})
-        ask(server, 2, "prompt", {"message": "go on " + "word " * 400, "wait": True})
-        ask(server, 3, "compact")
-        ask(server, 4, "clone_session")
+        server.ask("prompt", message="go", wait=True)
+        server.ask("prompt", message="go on " + "word " * 400, wait=True)
+        server.ask("compact")
+        server.ask("clone_session")
         files = modes_below(home.sessions, temporary)
         assert server.finish() == 0
     made = tmp_path / "new config"
     with serve_process(home, RPC_AGENT_CONFIG_DIR=str(made)) as server:
-        ask(server, 1, "trust_project", {"cwd": str(home.project), "trusted": False})
+        server.ask("trust_project", cwd=str(home.project), trusted=False)
         assert server.finish() == 0
     files |= modes_below(home.sessions, temporary, written, made)
     assert [name for name in files if name.endswith(".lock")], "the locks were seen"
@@ -99,8 +94,8 @@ def test_nothing_of_the_server_listens(tmp_path: Path) -> None:
         home.models({"mine": {**model, "baseUrl": service.base_url}})
         home.settings(defaultModel="mine/m", permissions={"mode": "allow"})
         with serve_process(home) as server:
-            ask(server, 1, "prompt", {"message": "go", "wait": True})
-            ask(server, 2, "get_available_models")
+            server.ask("prompt", message="go", wait=True)
+            server.ask("get_available_models")
             assert listening(server.process.pid) == []
             assert server.finish() == 0
     with socket.create_server(("127.0.0.1", 0)):

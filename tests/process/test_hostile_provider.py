@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from tests.process.test_faulty_services import peak_mebibytes
 from tests.support.agent_server import Home
 from tests.support.chat_server import chunk, serve_in_thread, sse, text_reply, usage_chunk
+from tests.support.processes import peak_mebibytes
 from tests.support.raw_service import HEAD, Answer, raw_service
 from tests.support.serve_process import ServeProcess, serve_process
 
@@ -30,14 +30,10 @@ def home_for(tmp_path: Path, base_url: str) -> Home:
     return home
 
 
-def prompted(server: ServeProcess, number: int) -> tuple[Any, list[Any]]:
+def prompted(server: ServeProcess) -> tuple[Any, list[Any]]:
     """The outcome of a prompt in a session of its own, and all that was said on the way."""
-    server.request(number, "new_session")
-    server.answer(number)
-    server.request(number + 1, "prompt", {"message": "go", "wait": True})
-    said = [server.receive()]
-    while said[-1].get("id") != number + 1:
-        said.append(server.receive())
+    server.ask("new_session")
+    said = server.heard("prompt", message="go", wait=True)
     return said[-1]["result"], said
 
 
@@ -92,9 +88,9 @@ def test_a_failure_of_any_kind_tells_no_key_and_takes_little(tmp_path: Path) -> 
             server.answer(0)
             told = {}
             everything: list[Any] = []
-            for number, (name, (answer, _)) in enumerate(FAILING.items(), 1):
+            for name, (answer, _) in FAILING.items():
                 answers.append(answer)
-                result, said = prompted(server, 2 * number)
+                result, said = prompted(server)
                 told[name] = (result["stopReason"], result.get("errorMessage", ""))
                 everything += said
             peak = peak_mebibytes(server.process.pid)
@@ -155,9 +151,9 @@ def test_no_call_that_is_not_a_proper_one_of_a_tool_on_offer_runs(tmp_path: Path
         home = home_for(tmp_path, base_url)
         with serve_process(home, "--tools", "bash,read") as server:
             found = {}
-            for number, (name, body) in enumerate(CALLS.items(), 1):
+            for name, body in CALLS.items():
                 bodies.append(body)
-                result, said = prompted(server, 2 * number)
+                result, said = prompted(server)
                 ends = [each["params"]["isError"] for each in said if each.get("method") == "tool_execution_end"]
                 found[name] = (result["stopReason"], result["text"], ends)
             assert server.finish() == 0
@@ -187,7 +183,7 @@ def test_a_redirect_is_an_answer_and_nobody_is_asked_again(tmp_path: Path) -> No
             connection.sendall(asked[-1])
 
         with raw_service(answer) as base_url, serve_process(home_for(tmp_path, base_url)) as server:
-            told = [prompted(server, 2 * number)[0]["errorMessage"] for number in range(1, len(heads) + 1)]
+            told = [prompted(server)[0]["errorMessage"] for _ in heads]
             assert server.finish() == 0
         assert [head[9:12].decode() in text for head, text in zip(heads, told, strict=True)] == [True] * len(heads)
         assert (len(asked), elsewhere.headers) == (len(heads), [])

@@ -11,7 +11,7 @@ import pytest
 
 from tests.support.agent_server import PATIENCE, Home
 from tests.support.chat_server import ChatServer, ServerReply, error_reply, serve_in_thread, text_reply
-from tests.support.serve_process import ServeProcess, serve_process
+from tests.support.serve_process import serve_process
 
 KEY = "sk-test/9+abcDEF0123456789xyz"
 HEADER = "tenant-0f1e2d3c4b5a-secret"
@@ -46,15 +46,6 @@ def home_for(tmp_path: Path, service: ChatServer, api: str) -> Home:
     return home
 
 
-def heard(server: ServeProcess, id: int, method: str, params: Any = None) -> list[Any]:
-    """All that comes up to the answer."""
-    server.request(id, method, params)
-    messages = [server.receive()]
-    while messages[-1].get("id") != id:
-        messages.append(server.receive())
-    return messages
-
-
 def secrets_in(place: str, text: str) -> list[tuple[str, str]]:
     return [(place, text[max(0, text.find(secret) - 80) :][:160]) for secret in SECRETS if secret in text]
 
@@ -71,11 +62,11 @@ def told_everything(tmp_path: Path, home: Home, chosen: str) -> str:
     log.mkdir()
     options = ("--trace", str(log / "trace"), "--log-level", "debug", "--log-file", str(log / "log"))
     with serve_process(home, *options, MY_OWN_KEY=KEY) as server:
-        said = heard(server, 1, "set_model", {"provider": chosen, "modelId": "m"})
-        said += heard(server, 2, "prompt", {"message": "hello", "wait": True})
+        said = server.heard("set_model", provider=chosen, modelId="m")
+        said += server.heard("prompt", message="hello", wait=True)
         assert said[-1]["result"]["stopReason"] == "error"
-        for id, method in enumerate(("get_available_models", "get_settings", "get_state", "get_entries"), 3):
-            said += heard(server, id, method)
+        for method in ("get_available_models", "get_settings", "get_state", "get_entries"):
+            said += server.heard(method)
         assert server.finish() == 0
     return json.dumps(said, ensure_ascii=False) + server.stderr
 
@@ -138,7 +129,7 @@ def test_a_faulty_models_file_is_told_without_its_keys(tmp_path: Path, broken: s
     home = Home(tmp_path)
     (home.config / "models.json").write_text(broken, encoding="utf-8")
     with serve_process(home, "--log-level", "debug") as server:
-        said = heard(server, 1, "get_available_models") + heard(server, 2, "prompt", {"message": "hi", "wait": True})
+        said = server.heard("get_available_models") + server.heard("prompt", message="hi", wait=True)
         server.finish()
     assert "models.json" in json.dumps(said) + server.stderr
     assert secrets_in("stdout and stderr", json.dumps(said, ensure_ascii=False) + server.stderr) == []
@@ -178,7 +169,7 @@ def test_no_tool_comes_upon_a_key(tmp_path: Path) -> None:
         calls = [{"toolCalls": [{"name": name, "arguments": given}]} for name, given in LOOKS]
         script = json.dumps({"replies": [*calls, {"text": "done"}]})
         replies.write_text(script.replace("PID", str(server.process.pid)), encoding="utf-8")
-        said = heard(server, 1, "prompt", {"message": "look", "wait": True})
+        said = server.heard("prompt", message="look", wait=True)
         assert said[-1]["result"]["text"] == "done"
         assert server.finish() == 0
     ends = [message for message in said if message.get("method") == "tool_execution_end"]

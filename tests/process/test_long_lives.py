@@ -16,6 +16,7 @@ import pytest
 
 from rpc_agent.session.replay import read_session
 from tests.support.agent_server import Home
+from tests.support.processes import resident_mebibytes
 from tests.support.serve_process import ServeProcess, serve_process
 from tests.support.sessions import raw_entry, write_session
 
@@ -26,11 +27,6 @@ SESSIONS = 50
 REPLY = "It is as the file says. " * 20
 """A tenth of what is kept of a context; a summary has to be made every dozen prompts."""
 NOTES = "## Goal\nTo see the session through.\n## Next Steps\nGo on."
-
-
-def mebibytes(server: ServeProcess) -> float:
-    pages = int(Path(f"/proc/{server.process.pid}/statm").read_text().split()[1])
-    return pages * os.sysconf("SC_PAGE_SIZE") / (1 << 20)
 
 
 def forever(home: Home, *replies: Any, **model: Any) -> None:
@@ -62,10 +58,12 @@ def test_fifty_sessions_at_once_all_settle_and_none_hears_of_another(tmp_path: P
         for number, session in enumerate(sessions):
             server.request(100 + number, "prompt", {"message": sessions[session], "sessionId": session, "wait": True})
         heard, results = until_answered(server, range(100, 100 + SESSIONS))
-        memory = mebibytes(server)
+        memory = resident_mebibytes(server.process.pid)
         assert server.finish() == 0
     assert [result["stopReason"] for result in results.values()] == ["stop"] * SESSIONS
-    for session, notifications in by_session(iter(heard)).items():
+    of_sessions = by_session(iter(heard))
+    assert of_sessions.keys() == sessions.keys()
+    for session, notifications in of_sessions.items():
         assert names_in(notifications) == {sessions[session]}
         assert [n["params"]["seq"] for n in notifications] == list(
             range(first_seq(notifications), last_seq(notifications) + 1)
@@ -124,7 +122,7 @@ def test_what_a_closed_session_took_is_free_again(tmp_path: Path) -> None:
             server.answer(number)
             server.request(number + 1, "close_session")
             server.answer(number + 1)
-            memory.append(mebibytes(server))
+            memory.append(resident_mebibytes(server.process.pid))
         assert server.finish() == 0
     # Two megabytes are opened forty times. What is left of a few may wait to be freed (5 MiB each), and not of all.
     assert memory[-1] - memory[15] < 60
@@ -146,7 +144,7 @@ def test_a_session_of_many_turns_and_compactions_stays_quick_and_can_be_replayed
             server.request(number, "prompt", {"message": f"Question {number}? {REPLY}", "wait": True})
             assert server.answer(number)["stopReason"] == "stop"
             seconds.append(time.monotonic() - begun)
-            memory.append(mebibytes(server))
+            memory.append(resident_mebibytes(server.process.pid))
         server.request(TURNS, "get_session_stats")
         stats = server.answer(TURNS)
         server.request(TURNS + 1, "get_messages")

@@ -1,6 +1,7 @@
 """Each way out of an overflow, through a real service on loopback, with the exact order of notifications."""
 
 import json
+import threading
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -10,9 +11,9 @@ import pytest
 
 from tests.support.agent_server import Home
 from tests.support.chat_server import ChatServer, ServerReply, call_reply, error_reply, serve_in_thread, text_reply
+from tests.support.compactions import LONG
 from tests.support.serve_process import ServeProcess, serve_process
 
-LONG = "word " * 400
 WINDOW = 20_000
 STATED = {
     "error": {"message": "This model's maximum context length is 16000 tokens, however you requested 17011 tokens."}
@@ -67,14 +68,10 @@ def home_for(tmp_path: Path, service: ChatServer) -> Home:
 
 def third_question(server: ServeProcess) -> tuple[Any, list[Any]]:
     """Two turns of talk, then the question that overflows: its result, and what was heard on the way."""
-    for number in range(2):
-        server.request(number, "prompt", {"message": f"q {LONG}", "wait": True})
-        server.answer(number)
-    server.request(9, "prompt", {"message": "three", "wait": True})
-    heard = []
-    while (message := server.receive()).get("id") != 9:
-        heard.append(message)
-    return message["result"], heard
+    for _ in range(2):
+        server.ask("prompt", message=f"q {LONG}", wait=True)
+    *heard, answer = server.heard("prompt", message="three", wait=True)
+    return answer["result"], heard
 
 
 def methods(heard: Sequence[Any]) -> list[str]:
@@ -223,17 +220,18 @@ def test_an_overflow_between_two_turns_keeps_the_call_with_its_result(tmp_path: 
 
 
 def test_a_message_queued_before_an_overflow_is_delivered_once_behind_it(tmp_path: Path) -> None:
-    refusal = replace(error_reply(400, STATED), delay=0.3)
+    is_queued = threading.Event()
+    refusal = replace(error_reply(400, STATED), until=is_queued)
     with (
         serve_in_thread([*TALK, refusal, NOTES, text_reply("it fits"), text_reply("and four")]) as service,
         serve_process(home_for(tmp_path, service)) as server,
     ):
-        for number in range(2):
-            server.request(number, "prompt", {"message": f"q {LONG}", "wait": True})
-            server.answer(number)
+        for _ in range(2):
+            server.ask("prompt", message=f"q {LONG}", wait=True)
         server.request(9, "prompt", {"message": "three", "wait": True})
         heard = [server.until(method="agent_start")]
-        server.request(10, "follow_up", {"message": "four"})
+        heard += server.heard("follow_up", message="four")
+        is_queued.set()
         while (message := server.receive()).get("method") != "agent_settled":
             heard.append(message)
         told = [message for message in heard if "method" in message]

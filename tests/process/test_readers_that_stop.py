@@ -5,10 +5,10 @@ Nothing is lost either way, memory stays bounded, and all goes on when reading d
 
 import json
 import os
+import select
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,7 +16,8 @@ from typing import Any
 
 import pytest
 
-from tests.support.agent_server import Home
+from tests.support.agent_server import PATIENCE, Home
+from tests.support.processes import resident_mebibytes, wait_until_idle
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 
@@ -49,25 +50,6 @@ def request(id: int, method: str, **params: Any) -> bytes:
     return json.dumps({"jsonrpc": "2.0", "id": id, "method": method, "params": params}).encode() + b"\n"
 
 
-def mebibytes(process: "subprocess.Popen[bytes]") -> float:
-    return int(Path(f"/proc/{process.pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") / (1 << 20)
-
-
-def wait_until_idle(process: "subprocess.Popen[bytes]") -> None:
-    """Whatever the server can do without its reader is done."""
-
-    def ticks() -> int:
-        fields = Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()
-        return int(fields[11]) + int(fields[12])
-
-    deadline, quiet, before = time.monotonic() + 60, 0, ticks()
-    while quiet < 8:
-        assert time.monotonic() < deadline, "the server never came to rest"
-        time.sleep(0.05)
-        now = ticks()
-        quiet, before = (quiet + 1, now) if now == before else (0, now)
-
-
 def test_twenty_thousand_requests_unread_make_the_client_wait_and_are_all_answered(tmp_path: Path) -> None:
     with unread(Home(tmp_path)) as server:
         assert server.stdin is not None and server.stdout is not None
@@ -83,10 +65,11 @@ def test_twenty_thousand_requests_unread_make_the_client_wait_and_are_all_answer
         assert json.loads(server.stdout.readline())["id"] == -1
         writing = threading.Thread(target=write_all, daemon=True)
         writing.start()
-        time.sleep(1)
-        wait_until_idle(server)
+        # Its first words say that it is at work.
+        assert select.select([server.stdout], [], [], PATIENCE)[0]
+        wait_until_idle(server.pid)
         assert writing.is_alive(), "the server has stopped reading"
-        assert mebibytes(server) < MOST_MEBIBYTES
+        assert resident_mebibytes(server.pid) < MOST_MEBIBYTES
         answers = [json.loads(line) for line in server.stdout]
         writing.join(10)
         assert server.wait(20) == 0
@@ -104,9 +87,10 @@ def test_a_model_is_slowed_by_a_client_that_does_not_read_and_every_word_arrives
         assert server.stdin is not None and server.stdout is not None
         server.stdin.write(request(1, "prompt", message="go", wait=True))
         server.stdin.flush()
-        time.sleep(1)
-        wait_until_idle(server)
-        assert mebibytes(server) < MOST_MEBIBYTES
+        # Its first words say that it is at work.
+        assert select.select([server.stdout], [], [], PATIENCE)[0]
+        wait_until_idle(server.pid)
+        assert resident_mebibytes(server.pid) < MOST_MEBIBYTES
         # While the answers are not read, a request is: the client may yet want to stop what it cannot read.
         server.stdin.write(request(2, "get_queue"))
         server.stdin.close()

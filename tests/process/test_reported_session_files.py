@@ -30,6 +30,7 @@ def cases() -> dict[str, tuple[Path, dict[str, Any]]]:
 
 
 CASES = cases()
+assert CASES, "our copies are part of the repository"
 
 
 @pytest.mark.parametrize("name", sorted(CASES))
@@ -43,7 +44,7 @@ def test_a_reported_session_file_opens_and_goes_on(tmp_path: Path, name: str) ->
         home.models({"p": {"baseUrl": service.base_url, "api": "openai-completions", "apiKey": "k", "models": [model]}})
         home.settings(defaultModel="p/m", compaction={"reserveTokens": 16384})
         with serve_process(home) as server:
-            expect_as_opened(server, ask(server, "open_session", path=str(path)), expected)
+            expect_as_opened(server, server.ask("open_session", path=str(path)), expected)
             # Reading writes nothing; only an empty file gets its header.
             assert path.read_bytes() == before or (before == b"" and len(path.read_bytes().splitlines()) == 1)
             server.request(99, "prompt", {"message": "what now", "wait": True})
@@ -52,12 +53,12 @@ def test_a_reported_session_file_opens_and_goes_on(tmp_path: Path, name: str) ->
                 methods.append(message.get("method"))
             assert (message["result"]["stopReason"], service.faults) == ("stop", [])
             assert ("compaction_start" in methods) == expected.get("should_compact", False)
-            entries = ask(server, "get_entries")["entries"]
+            entries = server.ask("get_entries")["entries"]
         expect_request(service, expected)
     assert path.read_bytes().startswith(before)
     with serve_process(home) as server:
-        again = ask(server, "open_session", path=str(path))
-        assert ask(server, "get_entries")["entries"] == entries
+        again = server.ask("open_session", path=str(path))
+        assert server.ask("get_entries")["entries"] == entries
         assert again["leafId"] == entries[-1]["id"]
 
 
@@ -71,12 +72,12 @@ def test_one_more_entry_stands_on_its_own_line_and_survives_a_reload(tmp_path: P
     source, case = CASES[name]
     home, path = a_home_with(source, tmp_path)
     with serve_process(home) as server:
-        ask(server, "open_session", path=str(path))
-        ask(server, "set_session_name", name="kept")
+        server.ask("open_session", path=str(path))
+        server.ask("set_session_name", name="kept")
     assert json.loads(path.read_bytes().splitlines()[-1])["name"] == "kept"
     with serve_process(home) as server:
-        assert ask(server, "open_session", path=str(path))["sessionName"] == "kept"
-        entries = ask(server, "get_entries")["entries"]
+        assert server.ask("open_session", path=str(path))["sessionName"] == "kept"
+        entries = server.ask("get_entries")["entries"]
     assert len(entries) == case["expected_value"]["after_append_reload_entries"]
 
 
@@ -86,16 +87,11 @@ def a_home_with(source: Path, folder: Path) -> tuple[Home, Path]:
     return Home(folder), path
 
 
-def ask(server: ServeProcess, method: str, **params: Any) -> Any:
-    server.request(1, method, params)
-    return server.answer(1)
-
-
 def expect_as_opened(server: ServeProcess, opened: Any, expected: dict[str, Any]) -> None:
-    entries = ask(server, "get_entries")["entries"]
-    nodes = ask(server, "get_tree")["nodes"]
-    nested = ask(server, "get_tree", form="nested")["tree"]
-    messages = ask(server, "get_messages")["messages"]
+    entries = server.ask("get_entries")["entries"]
+    nodes = server.ask("get_tree")["nodes"]
+    nested = server.ask("get_tree", form="nested")["tree"]
+    messages = server.ask("get_messages")["messages"]
     ids = [entry["id"] for entry in entries]
     assert ([node["entryId"] for node in nodes], bool(nested)) == (ids, bool(ids))
     assert len(messages) == opened["messageCount"]

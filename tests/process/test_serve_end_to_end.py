@@ -11,6 +11,7 @@ import pytest
 from tests.support.agent_server import PATIENCE, Home
 from tests.support.chat_server import call_reply, serve_in_thread, text_reply
 from tests.support.example_conversations import Conversation, bytes_to_send, conversations, fits
+from tests.support.hooks import extension
 from tests.support.serve_process import Framing, ServeProcess, serve_process
 
 PROMPT = {"message": "What files are here?", "wait": True}
@@ -47,9 +48,14 @@ def test_a_stray_print_or_a_tools_output_never_reaches_stdout(tmp_path: Path) ->
     home.script(
         {"toolCalls": [{"name": "bash", "arguments": {"command": "echo loud; echo louder >&2"}}]}, {"text": "ok"}
     )
+    code = 'print("astray")\n@api.on("turn_end")\ndef stray(event):\n    print("astray again", flush=True)'
+    extension(home.config / "extensions", code)
     done = one_prompt(home)
-    assert all(json.loads(line)["jsonrpc"] == "2.0" for line in done.stdout.splitlines())
+    messages = [json.loads(line) for line in done.stdout.splitlines()]
+    assert {message["jsonrpc"] for message in messages} == {"2.0"}
+    assert (messages[-1]["result"]["text"], done.returncode) == ("ok", 0)
     assert b"\r" not in done.stdout
+    assert (done.stderr.count(b"astray"), b"astray" in done.stdout) == (3, False)
 
 
 @pytest.mark.parametrize("framing", ["lines", "headers"])

@@ -26,12 +26,8 @@ def home_for(tmp_path: Path, base_url: str, **timeouts: int) -> Home:
 
 def prompted(server: ServeProcess) -> tuple[Any, list[Any]]:
     """The answer to one prompt, and the retries that were announced before it."""
-    server.request(1, "prompt", {"message": "hi", "wait": True})
-    retries = []
-    while (message := server.receive()).get("id") != 1:
-        if message.get("method") == "auto_retry_start":
-            retries.append(message["params"])
-    return message["result"], retries
+    *heard, answer = server.heard("prompt", message="hi", wait=True)
+    return answer["result"], [each["params"] for each in heard if each.get("method") == "auto_retry_start"]
 
 
 @pytest.mark.parametrize("stall", [ServerReply(body=HALF, stall=True), ServerReply(delay=3600)], ids=["mid", "start"])

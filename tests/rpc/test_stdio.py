@@ -1,5 +1,8 @@
 """Real pipes, files, sockets and processes: who owns stdin and stdout, slow and vanished readers, the two-phase start."""
 
+import asyncio
+import contextlib
+import io
 import json
 import os
 import select
@@ -8,15 +11,18 @@ import socket
 import subprocess
 import sys
 import threading
-import time
 from pathlib import Path
+from typing import Any
 
 import anyio
 import pytest
 
+from rpc_agent.rpc.calls import Call, Params, Quick
+from rpc_agent.rpc.peer import Peer
 from rpc_agent.rpc.stdio import StdioTransport
 from rpc_agent.rpc.transport import HungUp
-from tests.support.rpc import StderrLines, finish, split_lines, start, talk
+from tests.support.processes import resident_mebibytes, wait_until_idle
+from tests.support.rpc import StderrLines, early_methods, echo, finish, methods, split_lines, start, talk
 
 on_unix = pytest.mark.skipif(sys.platform == "win32", reason="Windows cannot tell")
 
@@ -153,8 +159,8 @@ def test_a_reader_that_stops_costs_bounded_memory_and_loses_nothing() -> None:
     process.stdin.flush()
     assert json.loads(process.stdout.readline())["id"] == 1
     first = json.loads(process.stdout.readline())
-    _wait_until_idle(process.pid)
-    assert _resident_mebibytes(process.pid) < 100  # 40,000 notifications of a kilobyte were asked for.
+    wait_until_idle(process.pid)
+    assert resident_mebibytes(process.pid) < 100  # 40,000 notifications of a kilobyte were asked for.
     indices = [first["params"]["index"]]
     while "params" in (message := json.loads(process.stdout.readline())):
         indices.append(message["params"]["index"])
@@ -178,10 +184,10 @@ def test_a_client_that_only_writes_is_made_to_wait_and_then_gets_every_answer() 
 
     writing = threading.Thread(target=write_all, daemon=True)
     writing.start()
-    select.select([process.stdout], [], [], 30)
-    _wait_until_idle(process.pid)
+    assert select.select([process.stdout], [], [], 30)[0]
+    wait_until_idle(process.pid)
     assert writing.is_alive()
-    assert _resident_mebibytes(process.pid) < 100
+    assert resident_mebibytes(process.pid) < 100
     answers = split_lines(process.stdout.read())
     assert [answer["id"] for answer in answers] == list(range(count))
     assert all("result" in answer for answer in answers)
@@ -227,23 +233,31 @@ async def test_a_transport_over_pipes_in_this_process_reads_writes_and_hangs_up(
     os.close(output_fd)
 
 
-def _resident_mebibytes(pid: int) -> float:
-    pages = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
-    return pages * os.sysconf("SC_PAGE_SIZE") / (1 << 20)
+@on_unix
+@pytest.mark.anyio
+async def test_a_request_that_comes_alone_is_answered_without_a_turn_of_the_reader() -> None:
+    """The others go on as before: those that wait, those with company, and those that nobody knows."""
+    tasks: list[asyncio.Task[Any] | None] = []
 
+    def look(call: Call, params: Params) -> Any:
+        tasks.append(asyncio.current_task())
+        return {}
 
-def _wait_until_idle(pid: int) -> None:
-    """Until the process uses no processor time for a moment: whatever it could do without its reader is done."""
-
-    def ticks() -> int:
-        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-        return int(fields[11]) + int(fields[12])
-
-    deadline = time.monotonic() + 30
-    quiet = 0
-    before = ticks()
-    while quiet < 5 and time.monotonic() < deadline:
-        threading.Event().wait(0.05)
-        now = ticks()
-        quiet, before = (quiet + 1, now) if now == before else (0, now)
-    assert quiet == 5, "the process never came to rest"
+    (input_fd, to), (back, output_fd) = os.pipe(), os.pipe()
+    table = {**methods(), "look": Quick(look, echo)}
+    peer = Peer(StdioTransport(input_fd, output_fd), load=lambda: table, early=early_methods())
+    with anyio.fail_after(20), io.FileIO(back) as answers, contextlib.ExitStack() as later:
+        for fd in (input_fd, to, output_fd):
+            later.callback(os.close, fd)
+        async with anyio.create_task_group() as group:
+            group.start_soon(peer.run)
+            for id, method in enumerate(("echo", "look", "echo", "ping", "unknown", "look")):
+                os.write(to, request(id, method))
+                answer = json.loads(await anyio.to_thread.run_sync(answers.readline))
+                assert (answer["id"], "result" in answer) == (id, method != "unknown")
+            assert tasks == [None, None]
+            os.write(to, request(8, "look") + request(9, "look"))
+            both = [json.loads(await anyio.to_thread.run_sync(answers.readline)) for _ in range(2)]
+            assert [answer["id"] for answer in both] == [8, 9]
+            assert None not in tasks[2:]
+            peer.end_input()

@@ -34,6 +34,8 @@ class ServerReply:
     """Seconds between two writes."""
     delay: float = 0.0
     """Seconds before the status line."""
+    until: threading.Event | None = None
+    """Nothing is sent before this is set, or half a minute has passed."""
     stall: bool = False
     """After the body nothing comes and the connection stays open, until the client closes it."""
     reset: bool = False
@@ -153,6 +155,8 @@ class ChatServer:
         reply = self._take(head.decode("latin-1").split(" ")[1], headers, body)
         if reply.delay:
             await self._or_client_gone(reader, asyncio.sleep(reply.delay))
+        if reply.until is not None:
+            await self._or_client_gone(reader, asyncio.to_thread(reply.until.wait, 30))
         if reply.close_unanswered:
             return False
         await self._send(reader, writer, reply)

@@ -1,6 +1,7 @@
 """A real `rpc-agent serve` on pipes, in both framings, with every wait bounded. End it with `finish` or by leaving."""
 
 import contextlib
+import itertools
 import json
 import os
 import queue
@@ -31,6 +32,7 @@ class ServeProcess:
             cwd=home.project,
             env={**os.environ, **home.environment, "PATH": os.environ["PATH"], **environment},
         )
+        self._ids = itertools.count(1_000_000)
         self._messages: queue.Queue[Any] = queue.Queue()
         self._errors: list[bytes] = []
         self._threads = [threading.Thread(target=work, daemon=True) for work in (self._read, self._read_errors)]
@@ -65,6 +67,23 @@ class ServeProcess:
         message = self.until(id=id)
         assert "result" in message, message
         return message["result"]
+
+    def ask(self, method: str, **params: Any) -> Any:
+        """The result of a method. Its id is none that tests write themselves."""
+        answer = self.heard(method, **params)[-1]
+        assert "result" in answer, answer
+        return answer["result"]
+
+    def heard(self, method: str, **params: Any) -> list[Any]:
+        """All that comes up to the answer of a method, which is the last."""
+        id = next(self._ids)
+        self.request(id, method, params)
+        messages: list[Any] = []
+        while not messages or messages[-1].get("id") != id:
+            messages.append(self.receive())
+            assert messages[-1] is not None, f"the server ended before it answered {method}: {self.stderr}"
+        assert "method" not in messages[-1], messages[-1]
+        return messages
 
     def close_stdin(self) -> None:
         assert self.process.stdin is not None
