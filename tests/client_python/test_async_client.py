@@ -413,6 +413,14 @@ async def test_a_grandchild_that_holds_the_pipes_open_delays_nothing(tmp_path: P
             await client.prompt("hi")
 
 
+async def test_a_log_line_without_an_end_comes_in_pieces(tmp_path: Path) -> None:
+    server = FakeServer(tmp_path, {"": [{"stderr": "x" * 100_000}], "ping": [{"answer": {}}]})
+    pieces: asyncio.Queue[str] = asyncio.Queue()
+    async with asyncio.timeout(WAIT), Client.spawn(server.command, on_stderr=pieces.put_nowait) as client:
+        assert await pieces.get() == "x" * 65_536
+        await client.ping()
+
+
 async def test_log_lines_and_traffic_can_be_followed(tmp_path: Path) -> None:
     server = FakeServer(tmp_path, {"": [{"stderr": "first\nsecond\n"}], "ping": [{"answer": {}}]})
     lines: list[str] = []

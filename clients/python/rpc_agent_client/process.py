@@ -28,6 +28,8 @@ _CHUNKS_AHEAD = 8
 _HIGH_WATER_BYTES = 1024 * 1024
 # A traceback and a few log lines; enough to tell why a server died.
 _STDERR_TAIL_BYTES = 8 * 1024
+# A line that never ends is given in pieces.
+_STDERR_LINE_BYTES = 64 * 1024
 # After the exit, what is still in the pipes is read; a grandchild that keeps them open is not waited for.
 _PIPE_DRAIN_SECONDS = 1.0
 
@@ -140,7 +142,7 @@ class ServerProcess:
     def _read_stderr(self, pipe: IO[bytes]) -> None:
         kept = 0
         with pipe:
-            for line in pipe:
+            while line := pipe.readline(_STDERR_LINE_BYTES):
                 self._tail.append(line)
                 kept += len(line)
                 while kept - len(self._tail[0]) > _STDERR_TAIL_BYTES:
