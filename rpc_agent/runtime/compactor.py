@@ -31,7 +31,6 @@ from rpc_agent.runtime.events import (
     CompactionReason,
     CompactionStart,
     CompactionStatus,
-    ContextUsageChanged,
     SessionEvent,
 )
 from rpc_agent.runtime.identity import SystemIdentity
@@ -238,7 +237,7 @@ class Compactor:
             self._active, self.last_status = None, work.status
             self._emit(work.end())
             if work.done is not None:
-                self._announce_usage()
+                self._context.announce_usage()
             self._idle.set()
             await self._hooks.ended(work.ended(), aborts)
 
@@ -349,11 +348,6 @@ class Compactor:
             return
         fields = {"kind": "compaction", "provider": model.provider, "model": model.id, "usage": usage}
         self._log.append("usage", fields)
-
-    def _announce_usage(self) -> None:
-        usage = self._context.usage()
-        if usage is not None:
-            self._emit(ContextUsageChanged(usage.tokens, usage.context_window, usage.percent))
 
 
 def _progress(compaction_id: str, step: Step) -> CompactionProgress:

@@ -116,6 +116,10 @@ class ModelContext:
     def heard(self, answer: Answer, entry_id: str) -> None:
         """An answer was recorded: its usage, or its refusal, tells something about the window."""
         self._learn(answer)
+        self.announce_usage()
+
+    def announce_usage(self) -> None:
+        """Tells how full the context is, where anybody knows the window."""
         usage = self.usage()
         if usage is not None:
             self._emit(ContextUsageChanged(usage.tokens, usage.context_window, usage.percent))

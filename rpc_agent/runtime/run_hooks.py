@@ -8,7 +8,6 @@ from rpc_agent.conversation.messages import AssistantMessage, Message, ToolResul
 from rpc_agent.extensions.hooks import BadAnswer, Drafts, HookName, read_context, read_drafts
 from rpc_agent.providers.base import ModelRequest
 from rpc_agent.runtime.compaction_hooks import CompactionHooks
-from rpc_agent.runtime.events import ContextUsageChanged, SessionEvent
 from rpc_agent.runtime.model_context import ModelContext
 from rpc_agent.runtime.own_entries import OwnEntry, checked_entries
 from rpc_agent.runtime.session_hooks import SessionHooks
@@ -26,14 +25,12 @@ class RunHooks:
         context: ModelContext,
         *,
         now_ms: Callable[[], int],
-        emit: Callable[[SessionEvent], None],
     ) -> None:
         self._hooks = hooks
         self._compaction = compaction
         self._log = log
         self._context = context
         self._now_ms = now_ms
-        self._emit = emit
 
     async def context(self, request: ModelRequest) -> ModelRequest:
         """The request with the messages that `context` hooks made of it; checked as every request is, never stored."""
@@ -86,9 +83,8 @@ class RunHooks:
                 )
             drafts.append((entry.kind, fields))
         self._log.append_many(drafts, ids)
-        usage = self._context.usage()
-        if usage is not None and any(entry.kind != "custom" for entry in entries):
-            self._emit(ContextUsageChanged(usage.tokens, usage.context_window, usage.percent))
+        if any(entry.kind != "custom" for entry in entries):
+            self._context.announce_usage()
 
 
 def _read_messages(answer: object) -> list[Message] | None:

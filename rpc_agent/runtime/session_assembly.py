@@ -110,7 +110,7 @@ class _Assembly:
         self.toolbox = self._toolbox()
         self.context = self._context(store.session_id)
         self.run_hooks = RunHooks(
-            self.hooks, self.compaction_hooks, self.log, self.context, now_ms=self.identity.now_ms, emit=self.emit
+            self.hooks, self.compaction_hooks, self.log, self.context, now_ms=self.identity.now_ms
         )
         self.inbox = Inbox(settings.steering_mode, settings.follow_up_mode)
         self.exchanges = Exchanges()
