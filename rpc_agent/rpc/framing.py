@@ -92,6 +92,13 @@ class LineDecoder:
         self._pending, self._size, self._skipping = [], 0, True
         frames.append(TooLong(self._max_bytes))
 
+    def only(self, chunk: bytes) -> bytes | None:
+        """The message that a chunk is, if it is exactly one and nothing else is pending. Takes nothing in."""
+        if self._pending or self._skipping or chunk.find(b"\n") != len(chunk) - 1 or len(chunk) > self._max_bytes:
+            return None
+        line = chunk[:-1].removesuffix(b"\r")
+        return None if line.isspace() else line or None
+
 
 class HeaderDecoder:
     """`Content-Length: N`, a blank line, N bytes.
@@ -200,6 +207,10 @@ class AutoDecoder:
         if self._decoder is None:
             chunk = self._begin(chunk)
         return self._decoder.feed(chunk) if self._decoder is not None and chunk else []
+
+    def only(self, chunk: bytes) -> bytes | None:
+        """The message that a chunk is, if it surely is exactly one and nothing else is pending. Takes nothing in."""
+        return self._decoder.only(chunk) if isinstance(self._decoder, LineDecoder) else None
 
     def finish(self) -> list[Frame]:
         """The input ended: what was left, and nothing when asked again."""

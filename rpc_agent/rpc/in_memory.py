@@ -33,6 +33,9 @@ class InMemoryTransport:
         self._may_arrive.set()
         self._is_gone = asyncio.Event()
 
+    def offer_to(self, take: Callable[[bytes], bool]) -> None:
+        """Nothing is offered: what is sent here has arrived before its sender goes on."""
+
     async def receive(self) -> Sequence[Frame]:
         while not self._frames and not self._input_ended:
             self._has_news.clear()

@@ -101,6 +101,7 @@ class Peer:
                 self._begin_loading()
             helpers = [tasks.create_task(self._write()), tasks.create_task(self._watch())]
             self._reader = tasks.create_task(self._read())
+            self._transport.offer_to(self._take_now)
             await asyncio.wait([self._reader])
             self._no_more_input()
             await self._calls.none_left()
@@ -200,6 +201,19 @@ class Peer:
 
     # What comes in.
 
+    def _take_now(self, message: bytes) -> bool:
+        """Answer a request that came alone if that takes no wait: whether it was answered."""
+        if not (self._is_reading and self._late.is_ready and self.outbox.is_idle):
+            return False
+        match envelopes.parse(message):
+            case Request(id, method, params) if method not in CANCEL_METHODS:
+                call = Call(self, method, id)
+                answer = self._answer_early(call, params) or self._answer_now(call, params)
+                if answer is not None:
+                    self._reply(answer, call.start())
+                return answer is not None
+        return False
+
     async def _take(self, frame: Frame) -> None:
         match frame:
             case TooLong(limit):
@@ -236,15 +250,15 @@ class Peer:
         if call.method in CANCEL_METHODS:
             self._cancel(params)
             return reply(self._answers.result(call, None), ()) if reply else None
-        if call.method in self._early:
-            (reply or _run_only)(self._answers.early(call, self._early[call.method], params), ())
+        if (early := self._answer_early(call, params)) is not None:
+            (reply or _run_only)(early, ())
             return self._begin_loading()
         if not self._late.is_ready:
             self._begin_loading()
             await self._while_reading(self._late.ready)
         if not self._is_reading:
             (reply or _run_only)(self._answers.error(call.id, errors.shutting_down()), ())
-        elif len(self._calls) >= self._max_in_flight and not self._is_exempt(call.method):
+        elif self._is_overloaded(call.method):
             self._refuse(call, reply)
         elif reply and (answer := self._answer_now(call, params)) is not None:
             reply(answer, call.start())
@@ -276,9 +290,16 @@ class Peer:
         finally:
             self._calls.remove(call)
 
+    def _is_overloaded(self, method: str) -> bool:
+        return len(self._calls) >= self._max_in_flight and not self._is_exempt(method)
+
+    def _answer_early(self, call: Call, params: Params) -> bytes | None:
+        """The answer of an early method, None for all others."""
+        return self._answers.early(call, self._early[call.method], params) if call.method in self._early else None
+
     def _answer_now(self, call: Call, params: Params) -> bytes | None:
         """The answer of a quick method. None while a call before it has not begun, for this one would overtake it."""
-        if not self._calls.have_begun:
+        if not self._calls.have_begun or self._is_overloaded(call.method):
             return None
         try:
             result = self._late.run_now(call, params)

@@ -3,7 +3,7 @@
 Refuses to know what the bytes mean beyond their framing. Pipes, sockets, files, terminals and /dev/null all serve.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from rpc_agent.rpc.byte_input import ByteInput
 from rpc_agent.rpc.byte_output import ByteOutput
@@ -27,7 +27,8 @@ class StdioTransport:
         opening = opening or Opening(AutoDecoder(max_bytes=max_message_bytes, framing=framing))
         self._decoder = opening.decoder
         self._received = opening.received
-        self._input = ByteInput(input_fd)
+        self._input = ByteInput(input_fd, self._offer)
+        self._take: Callable[[bytes], bool] | None = None
         self._output = ByteOutput(output_fd)
 
     async def receive(self) -> Sequence[Frame]:
@@ -38,6 +39,13 @@ class StdioTransport:
             if frames := self._decoder.feed(chunk):
                 return frames
         return self._decoder.finish()
+
+    def offer_to(self, take: Callable[[bytes], bool]) -> None:
+        self._take = take
+
+    def _offer(self, chunk: bytes) -> bool:
+        message = self._decoder.only(chunk) if self._take is not None else None
+        return message is not None and self._take is not None and self._take(message)
 
     async def send(self, messages: Sequence[bytes]) -> None:
         framing = self._decoder.framing or "lines"

@@ -3,7 +3,7 @@
 import json
 import logging
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import BinaryIO, Literal
 
 from rpc_agent.rpc.framing import Frame
@@ -30,6 +30,9 @@ class TracingTransport:
         for frame in frames:
             self._write("in", frame if isinstance(frame, bytes) else repr(frame).encode())
         return frames
+
+    def offer_to(self, take: Callable[[bytes], bool]) -> None:
+        """Nothing is offered: a message is to stand in the trace before its answer."""
 
     async def send(self, messages: Sequence[bytes]) -> None:
         for message in messages:

@@ -1,6 +1,6 @@
 """The port between a peer and whatever carries its messages. Refuses to know JSON."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from rpc_agent.rpc.framing import Frame
@@ -15,6 +15,13 @@ class Transport(Protocol):
 
     async def receive(self) -> Sequence[Frame]:
         """The next frames, at least one, in order; none when the input has ended."""
+        ...
+
+    def offer_to(self, take: Callable[[bytes], bool]) -> None:
+        """Before a message is received that came alone while `receive` waited for it, offer it to `take`.
+
+        What that takes (it returns whether it did) is not received. A transport need not offer anything.
+        """
         ...
 
     async def send(self, messages: Sequence[bytes]) -> None:

@@ -96,6 +96,27 @@ def test_any_mixture_of_header_pieces_is_decoded_alike_in_any_chunks(pieces: lis
     assert decode(data, list(range(len(data))), "headers") == decode(data, [], "headers")
 
 
+@given(
+    st.lists(st.sampled_from([b"{}", b"[1]", b"x" * LIMIT, b" ", b"\r", b"\n", b"{}\n", b"{}\r\n", b"\xef\xbb\xbf"]))
+)
+def test_a_chunk_that_is_called_the_only_message_gives_that_message_when_it_is_fed(chunks: list[bytes]) -> None:
+    decoder = AutoDecoder(max_bytes=LIMIT, framing="lines")
+    for chunk in chunks:
+        only = decoder.only(chunk)
+        frames = decoder.feed(chunk)
+        assert only is None or frames == [only]
+
+
+def test_a_line_that_comes_alone_is_seen_and_one_with_company_is_not() -> None:
+    decoder = AutoDecoder(max_bytes=LIMIT)
+    assert decoder.only(b"{}\n") is None, "the framing is not known yet"
+    decoder.feed(b"{}\n")
+    for chunk, only in ((b"[1]\n", b"[1]"), (b"[1]\r\n", b"[1]"), (b"[1]\n[2]\n", None), (b"[1", None), (b"\n", None)):
+        assert decoder.only(chunk) == only
+    decoder.feed(b"[1")
+    assert decoder.only(b"]\n") is None
+
+
 def test_the_framing_can_be_given_instead_of_detected() -> None:
     assert decode(b"Content-Length: 2\n", framing="lines") == [b"Content-Length: 2"]
     assert decode(b"{}\n" + header(b"[]"), framing="headers") == [LOST, b"[]"]
