@@ -126,7 +126,8 @@ def _show(options: argparse.Namespace, environment: Mapping[str, str]) -> int:
 
 
 def _export(options: argparse.Namespace, environment: Mapping[str, str]) -> int:
-    made = render(_read(_path(options, environment)), options.format)
+    snapshot = _read(_path(options, environment), with_file=options.format == "jsonl")
+    made = render(snapshot, options.format)
     data = made if isinstance(made, bytes) else made.encode("utf-8", "replace")
     if options.output is None:
         sys.stdout.buffer.write(data)
@@ -139,10 +140,10 @@ def _export(options: argparse.Namespace, environment: Mapping[str, str]) -> int:
     return 0
 
 
-def _read(path: Path) -> SessionSnapshot:
+def _read(path: Path, *, with_file: bool = False) -> SessionSnapshot:
     store = SessionStore.open(path, identity=SystemIdentity(), read_only=True)
     try:
-        return take_snapshot(store, stored=path.read_bytes())
+        return take_snapshot(store, stored=path.read_bytes() if with_file else None)
     finally:
         store.close()
 

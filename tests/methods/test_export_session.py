@@ -1,6 +1,7 @@
 """export_session: a session for people and for other programs."""
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -38,6 +39,19 @@ async def test_markdown_comes_as_a_text_and_jsonl_is_the_file_itself(tmp_path: P
         file = Path((await client.request("get_state"))["sessionFile"])
         assert lines == file.read_text()
         assert json.loads(lines.splitlines()[0])["type"] == "session"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="an open file cannot be taken away")
+async def test_only_jsonl_reads_the_file_again(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    home.script({"text": "An answer."})
+    async with serving(home) as client:
+        await talk(client)
+        Path((await client.request("get_state"))["sessionFile"]).unlink()
+        assert "An answer." in (await client.request("export_session", {"format": "markdown"}))["text"]
+        with pytest.raises(RpcError) as refused:
+            await client.request("export_session", {"format": "jsonl"})
+        assert refused.value.code == -32019
 
 
 async def test_a_place_that_cannot_be_written_is_told(tmp_path: Path) -> None:
