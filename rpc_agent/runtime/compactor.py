@@ -277,14 +277,14 @@ class Compactor:
         self, plan: CompactionPlan, options: CompactionOptions, compaction_id: str, aborts: Sequence[Abort]
     ) -> CompactionOutcome | None:
         assert self._active is not None
-        caller, limits = self._caller(compaction_id)
+        caller, summary_model = self._caller(compaction_id)
         with ExitStack() as interruptible:
             for abort in (*aborts, self._active):
                 interruptible.enter_context(abort.interruptible())
             return await compact(
                 plan,
                 caller,
-                model=limits,
+                model=summary_model,
                 custom_instructions=options.custom_instructions,
                 fallback=options.fallback,
                 progress=lambda step: self._emit(_progress(compaction_id, step)),
