@@ -76,8 +76,7 @@ def requests(random: Random, known: list[Any]) -> Iterator[tuple[str, Any]]:
         params = copy.deepcopy(dict(random.choice(examples[method])["params"]))
         for _ in range(random.randint(0, 2)):
             params = changed(random, params, known)
-        # A prompt that waits for the person of a client would wait for ever, and so would one that never settles.
-        yield method, without_waits(with_known_ids(random, params, known))
+        yield method, without_places(with_known_ids(random, params, known))
 
 
 def changed(random: Random, value: Any, known: list[Any]) -> Any:
@@ -104,5 +103,6 @@ def with_known_ids(random: Random, params: dict[str, Any], known: list[Any]) -> 
     return found
 
 
-def without_waits(params: dict[str, Any]) -> dict[str, Any]:
+def without_places(params: dict[str, Any]) -> dict[str, Any]:
+    """Nothing is written or worked in outside the folders of the test."""
     return {name: value for name, value in params.items() if name not in ("outputPath", "cwd")}

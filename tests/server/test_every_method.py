@@ -1,5 +1,6 @@
 """The method table, the handlers and the tests keep pace with each other."""
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -8,6 +9,7 @@ import pytest
 from rpc_agent.protocol.advertised import METHOD_NAMES
 from rpc_agent.protocol.error_codes import ERRORS
 from rpc_agent.protocol.methods import METHODS
+from rpc_agent.rpc.errors import RpcError
 from rpc_agent.rpc.in_memory import connected_pair
 from rpc_agent.rpc.peer import Peer
 from rpc_agent.server.capabilities import ClientCapabilities
@@ -31,22 +33,22 @@ async def test_every_row_of_the_table_has_a_handler_and_every_handler_a_row(tmp_
 
 
 def test_every_method_is_called_by_a_test() -> None:
-    folder = Path(__file__).parents[1]
-    text = "".join(file.read_text(encoding="utf-8") for file in folder.rglob("test_*.py"))
-    assert [name for name in METHODS if f'"{name}"' not in text] == [], "write a test in tests/methods/"
+    tests = Path(__file__).parents[1]
+    files = [file for folder in ("methods", "server") for file in (tests / folder).glob("test_*.py")]
+    text = "".join(file.read_text(encoding="utf-8") for file in files)
+    called = set(re.findall(r'\b(?:request|ask)\(\s*"(\w+)"', text))
+    assert METHODS.keys() - called == set(), "write a test in tests/methods/"
 
 
 def test_the_engines_errors_have_the_codes_of_the_contract() -> None:
     assert {reason: code for _, code, reason in WIRE_ERRORS}.items() <= {r: e.code for r, e in ERRORS.items()}.items()
 
 
-async def test_a_fault_of_ours_is_an_internal_error_that_tells_nothing(tmp_path: Path) -> None:
+async def test_a_folder_where_a_settings_file_should_be_is_named_in_the_refusal(tmp_path: Path) -> None:
     home = Home(tmp_path)
-    (home.config / "settings.json").mkdir()  # reading a folder fails in a way no settings code expects
+    (home.config / "settings.json").mkdir()
     async with serving(home) as client:
-        question = await client.ask("new_session")
-        await client.wait(lambda: any(message.get("id") == question[0] for message in client.received))
-        (answer,) = [message for message in client.received if message.get("id") == question[0]]
-        assert answer["error"]["code"] in (-32603, -32602, -32019)
-        assert "Traceback" not in str(answer)
-        question[1].exception()
+        with pytest.raises(RpcError) as refused:
+            await client.request("new_session")
+        assert refused.value.code == -32602
+        assert refused.value.data["file"] == str(home.config / "settings.json")
