@@ -12,13 +12,17 @@ from tests.support.sessions import HEADER, line
 TOKENS, MAX_BYTES = replay.TOKENS, replay.MAX_BYTES
 seeds = replay.seeds
 
-_FOLDER = tempfile.TemporaryDirectory(prefix="fuzz-")
-_FILE = Path(_FOLDER.name) / "s.jsonl"
-
 
 def check(data: bytes) -> None:
-    _FILE.write_bytes(line(HEADER) + data)
-    whole, tail = _opened(1 << 30), _opened(0)
+    # One folder for each input: what a process that is ended has made for all of them would stay.
+    with tempfile.TemporaryDirectory(prefix="fuzz-") as folder:
+        file = Path(folder) / "s.jsonl"
+        file.write_bytes(line(HEADER) + data)
+        _compare(file, len(data))
+
+
+def _compare(file: Path, size: int) -> None:
+    whole, tail = _opened(file, 1 << 30), _opened(file, 0)
     assert isinstance(whole, Loaded) and isinstance(tail, Loaded)
     try:
         assert tail.tree.leaf_id == whole.tree.leaf_id
@@ -26,11 +30,11 @@ def check(data: bytes) -> None:
     finally:
         if tail.head is not None:
             tail.head.close()
-        collector.session_closed(len(data))
+        collector.session_closed(size)
 
 
-def _opened(whole_limit: int) -> Loaded | SessionUnreadable:
+def _opened(file: Path, whole_limit: int) -> Loaded | SessionUnreadable:
     try:
-        return load(_FILE, draw_id=lambda: "0" * 8, may_write=False, whole_limit=whole_limit)
+        return load(file, draw_id=lambda: "0" * 8, may_write=False, whole_limit=whole_limit)
     except SessionUnreadable as error:
         return error

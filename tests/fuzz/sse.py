@@ -1,25 +1,16 @@
 """Fuzz target: any bytes of a service are an answer or a failure of each API, the same however they are cut."""
 
 import re
-from collections.abc import Iterator
 
 import orjson
 
 from rpc_agent.conversation.json_values import without_lone_surrogates
-from rpc_agent.conversation.models import Model
-from rpc_agent.providers.answer_stream import AnswerStream, Batch
-from rpc_agent.providers.anthropic_messages.response import MessagesReader
 from rpc_agent.providers.assembly import Assembly, BlockDelta, BlockEnded, BlockStarted
 from rpc_agent.providers.base import ModelCallFailed, StreamEvent
-from rpc_agent.providers.google_generative_ai.response import GenerateContentReader
-from rpc_agent.providers.openai_completions.response import ChatCompletionReader
-from rpc_agent.providers.openai_responses.response import ResponsesReader
 from rpc_agent.providers.sse import SseEvent, SseSplitter
 from tests.conftest import ROOT
+from tests.support.played_streams import MODEL, batches
 from tests.support.provider_apis import APIS, Said
-
-_READERS = (ChatCompletionReader, ResponsesReader, MessagesReader, GenerateContentReader)
-_MODEL = Model(id="m", provider="p", api="a", base_url="http://127.0.0.1")
 
 TOKENS = (
     b"data: ", b"data:", b"event: ", b"\n\n", b"\r\n\r\n", b"\r", b": ", b"[DONE]", b"null", b"[]", b"{}", b'"choices":[{"delta":{',
@@ -38,7 +29,7 @@ def seeds() -> list[bytes]:
     files = sorted((ROOT / "tests/golden/providers").glob("*.sse"))
     said = [api.say(Said(thinking="Hm", text="Hi", calls=[("c", "ls", {"path": "."})])).body for api in APIS]
     bodies = [*(file.read_bytes() for file in files), *said]
-    return [bytes([choice]) + body for choice in range(len(_READERS)) for body in bodies if len(body) < 1500]
+    return [bytes([choice]) + body for choice in range(len(APIS)) for body in bodies if len(body) < 1500]
 
 
 def check(data: bytes) -> None:
@@ -89,7 +80,7 @@ def _answer(choice: int, stream: bytes, size: int) -> tuple[bytes, str]:
     texts: dict[int, str] = {}
     stop_reason, failure = "error", ""
     try:
-        for batch in _batches(AnswerStream(_READERS[choice % 4](provider="p"), "p"), stream, size):
+        for batch in batches(APIS[choice % len(APIS)].reader(provider="p"), stream, size):
             for event in batch.events:
                 _follow(assembly, event, started, texts)
             if batch.failure is not None:
@@ -100,23 +91,13 @@ def _answer(choice: int, stream: bytes, size: int) -> tuple[bytes, str]:
     if assembly.stopped is not None:
         stop_reason = assembly.stopped.reason
     assert all(isinstance(update, BlockEnded) for update in assembly.close())
-    message = assembly.message(_MODEL, 1, stop_reason)  # type: ignore[arg-type]
+    message = assembly.message(MODEL, 1, stop_reason)  # type: ignore[arg-type]
     assert [block["type"] for block in message["content"]] == started
     for index, block in enumerate(message["content"]):
         if block["type"] == "text":
             assert block["text"] == without_lone_surrogates(texts.get(index, ""))
     assert all(count >= 0 for count in message["usage"].values() if isinstance(count, int))
     return orjson.dumps(message), failure
-
-
-def _batches(answer: AnswerStream, stream: bytes, size: int) -> Iterator[Batch]:
-    for at in range(0, len(stream), size):
-        yield answer.feed(stream[at : at + size])
-        if answer.reader.done:
-            break
-    else:
-        yield answer.end()
-    yield Batch([answer.reader.finish()])
 
 
 def _follow(assembly: Assembly, event: StreamEvent, started: list[str], texts: dict[int, str]) -> None:

@@ -8,20 +8,15 @@ from typing import Any
 import pytest
 
 from rpc_agent.conversation.messages import user_message
-from rpc_agent.conversation.models import Model
-from rpc_agent.providers.answer_stream import AnswerReader, AnswerStream
-from rpc_agent.providers.anthropic_messages.response import MessagesReader
+from rpc_agent.providers.answer_stream import AnswerReader
 from rpc_agent.providers.assembly import Assembly
 from rpc_agent.providers.base import ModelCallFailed
-from rpc_agent.providers.google_generative_ai.response import GenerateContentReader
-from rpc_agent.providers.openai_completions.response import ChatCompletionReader
-from rpc_agent.providers.openai_responses.response import ResponsesReader
 from tests.support.chat_server import ServerReply
-from tests.support.provider_apis import APIS, Api, Said
+from tests.support.played_streams import MODEL, play
+from tests.support.provider_apis import APIS, COMPLETIONS, GENERATE_CONTENT, MESSAGES, RESPONSES, Api, Said
 
 GOLDEN = Path(__file__).parent.parent / "golden" / "providers"
 RECORDED = sorted(GOLDEN.glob("*.sse"))
-MODEL = Model(id="m", provider="p", api="a")
 LONG = 2000
 """Of a longer stream each prefix is long too, so only some cuts are tried in the short form."""
 SOAK = "SOAK" in os.environ
@@ -30,27 +25,19 @@ STEP_OVER_HTTP = int(os.environ.get("SOAK_CUT_STEP", "149"))
 
 
 def reader_of(name: str) -> AnswerReader:
-    if name.startswith("responses"):
-        return ResponsesReader(provider="p")
-    if "anthropic" in name:
-        return MessagesReader(provider="p")
-    return GenerateContentReader(provider="p") if "gemini" in name else ChatCompletionReader(provider="p")
+    words = {"responses": RESPONSES, "anthropic": MESSAGES, "gemini": GENERATE_CONTENT}
+    api = next((api for word, api in words.items() if word in name), COMPLETIONS)
+    return api.reader(provider="p")
 
 
 def answer_to(name: str, body: bytes) -> tuple[list[Any], bool, ModelCallFailed | None]:
     """The blocks of a stream that ends so, whether its end was said, and how it failed."""
-    answer, assembly = AnswerStream(reader_of(name), "p"), Assembly()
+    reader, assembly = reader_of(name), Assembly()
     try:
-        for batch in (answer.feed(body), answer.end()):
-            for event in batch.events:
-                assembly.apply(event)
-            if batch.failure is not None:
-                raise batch.failure
-        assembly.apply(answer.reader.finish())
+        return list(play(reader, body, assembly=assembly)["content"]), True, None
     except ModelCallFailed as failure:
         assembly.close()
-        return list(assembly.message(MODEL, 1, "error")["content"]), answer.reader.is_complete, failure
-    return list(assembly.message(MODEL, 1, "stop")["content"]), True, None
+        return list(assembly.message(MODEL, 1, "error")["content"]), reader.is_complete, failure
 
 
 @pytest.mark.parametrize("file", RECORDED, ids=lambda file: file.stem)

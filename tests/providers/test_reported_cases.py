@@ -4,57 +4,39 @@
 """
 
 import json
-import os
-from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import Any, cast
 
 import pytest
 
 from rpc_agent.conversation.messages import AssistantMessage
-from rpc_agent.conversation.models import Model
 from rpc_agent.conversation.usage import input_tokens
-from rpc_agent.providers.answer_stream import AnswerReader, AnswerStream
-from rpc_agent.providers.anthropic_messages.response import MessagesReader
-from rpc_agent.providers.assembly import Assembly, invalid_arguments
+from rpc_agent.providers.assembly import invalid_arguments
 from rpc_agent.providers.base import ModelCallFailed
 from rpc_agent.providers.classify import classify, is_retryable
-from rpc_agent.providers.google_generative_ai.response import GenerateContentReader
 from rpc_agent.providers.openai_completions.compat import Compat
 from rpc_agent.providers.openai_completions.request import encode_message
-from rpc_agent.providers.openai_completions.response import ChatCompletionReader
-from rpc_agent.providers.openai_responses.response import ResponsesReader
+from tests.support.context_cases import CASES as SHARED_CASES
+from tests.support.played_streams import MODEL, play
+from tests.support.provider_apis import COMPLETIONS, GENERATE_CONTENT, MESSAGES, RESPONSES
 
-ROOT = Path(__file__).resolve().parents[2]
-REPORTS = Path(os.environ.get("RPC_AGENT_CASES", ROOT.parent / "shared" / "cases")) / "reports"
+REPORTS = SHARED_CASES / "reports"
 INDEX = REPORTS / "index.json"
 CASES: list[dict[str, Any]] = json.loads(INDEX.read_text(encoding="utf-8")) if INDEX.is_file() else []
 STREAMS = [case for case in CASES if case["kind"].startswith("provider_sse:")]
 REFUSALS = [case for case in CASES if case["kind"] == "overflow_body"]
-READERS: Mapping[str, Callable[[int], AnswerReader]] = {
-    "openai-chat": lambda window: ChatCompletionReader(provider="p", window=window),
-    "openai-responses": lambda window: ResponsesReader(provider="p", window=window),
-    "anthropic": lambda window: MessagesReader(provider="p", window=window),
-    "gemini": lambda window: GenerateContentReader(provider="p", window=window),
+API_OF = {
+    "openai-chat": COMPLETIONS,
+    "openai-responses": RESPONSES,
+    "anthropic": MESSAGES,
+    "gemini": GENERATE_CONTENT,
 }
 
 
 def answer_to(case: dict[str, Any], size: int) -> AssistantMessage:
     """The whole answer. Raises ModelCallFailed."""
-    reader = READERS[case["kind"].partition(":")[2]](case.get("context_window", 0))
-    stream, assembly = AnswerStream(reader, "p"), Assembly()
-    body = (REPORTS / case["input_file"]).read_bytes()
-    for piece in [*(body[at : at + size] for at in range(0, len(body), size)), None]:
-        batch = stream.end() if piece is None else stream.feed(piece)
-        for event in batch.events:
-            assembly.apply(event)
-        if batch.failure:
-            raise batch.failure
-        if reader.done:
-            break
-    stopped = reader.finish()
-    assembly.apply(stopped)
-    return assembly.message(Model(id="m", provider="p", api="a"), 1, stopped.reason)
+    api = API_OF[case["kind"].partition(":")[2]]
+    reader = api.reader(provider="p", window=case.get("context_window", 0))
+    return play(reader, (REPORTS / case["input_file"]).read_bytes(), size)
 
 
 def seen_in_failure(failure: ModelCallFailed, name: str, wanted: Any) -> Any:
@@ -90,8 +72,7 @@ def seen_in_answer(message: AssistantMessage, name: str, wanted: Any, window: in
         case "retry" | "retryable":
             return False
         case "next_request_assistant_field":
-            model = Model(id="m", provider="p", api="a")
-            sent = cast(dict[str, Any], json.loads(encode_message(message, model, Compat()).body))
+            sent = cast(dict[str, Any], json.loads(encode_message(message, MODEL, Compat()).body))
             return {key: sent.get(key) for key in wanted}
         case _:
             return f"nobody knows {name}"

@@ -13,48 +13,29 @@ from typing import Any
 
 import pytest
 
-from rpc_agent.conversation.models import Model
-from rpc_agent.providers.answer_stream import AnswerReader, AnswerStream
-from rpc_agent.providers.anthropic_messages.response import MessagesReader
-from rpc_agent.providers.assembly import Assembly, invalid_arguments
+from rpc_agent.conversation.messages import AssistantMessage
+from rpc_agent.providers.answer_stream import AnswerReader
+from rpc_agent.providers.assembly import invalid_arguments
 from rpc_agent.providers.base import ModelCallFailed
-from rpc_agent.providers.google_generative_ai.response import GenerateContentReader
 from rpc_agent.providers.openai_completions.compat import Compat
 from rpc_agent.providers.openai_completions.response import ChatCompletionReader
-from rpc_agent.providers.openai_responses.response import ResponsesReader
+from tests.support.played_streams import play
 from tests.support.provider_apis import APIS, Api, Said
 
 FILE = Path(__file__).parents[1] / "golden" / "providers" / "server_quirks.jsonl"
 ROWS: list[dict[str, Any]] = [json.loads(line) for line in FILE.read_text("utf-8").splitlines()]
-READERS: dict[str, Callable[[], AnswerReader]] = {
-    "openai-completions": lambda: ChatCompletionReader(provider="p"),
-    "openai-responses": lambda: ResponsesReader(provider="p"),
-    "anthropic-messages": lambda: MessagesReader(provider="p"),
-    "google-generative-ai": lambda: GenerateContentReader(provider="p"),
-}
+READERS = {api.name: api.reader for api in APIS}
 
 
 def played(reader: AnswerReader, body: bytes, size: int) -> dict[str, Any]:
     try:
-        return answer_of(reader, body, size or len(body) or 1)
+        return parts_of(play(reader, body, size))
     except ModelCallFailed as failure:
         return {"stop": "error", "kind": failure.kind, "message": failure.message}
 
 
-def answer_of(reader: AnswerReader, body: bytes, size: int) -> dict[str, Any]:
-    stream, assembly = AnswerStream(reader, "p"), Assembly()
-    pieces = [body[at : at + size] for at in range(0, len(body), size)]
-    for piece in [*pieces, None]:
-        batch = stream.end() if piece is None else stream.feed(piece)
-        for event in batch.events:
-            assembly.apply(event)
-        if batch.failure:
-            raise batch.failure
-        if reader.done:
-            break
-    stopped = reader.finish()
-    assembly.apply(stopped)
-    message = assembly.message(Model(id="m", provider="p", api="a"), 1, stopped.reason)
+def parts_of(message: AssistantMessage) -> dict[str, Any]:
+    """Of an answer what matters here."""
     blocks: list[Any] = list(message["content"])
     usage = message["usage"]
     proofs = ("textSignature", "thinkingSignature", "thoughtSignature")
@@ -82,7 +63,7 @@ def body_of(row: dict[str, Any]) -> bytes:
 @pytest.mark.parametrize("api", READERS)
 def test_what_servers_were_reported_to_send_is_read_as_it_was_meant(api: str, size: int) -> None:
     rows = [row for row in ROWS if row["api"] == api]
-    came = {row["name"]: played(READERS[api](), body_of(row), size) for row in rows}
+    came = {row["name"]: played(READERS[api](provider="p"), body_of(row), size) for row in rows}
     assert [(row["name"], came[row["name"]]) for row in rows if not is_meant(came[row["name"]], row["expect"])] == []
 
 
@@ -130,7 +111,7 @@ def test_a_stream_means_the_same_in_every_way_to_write_it(api: Api, way: str) ->
     body = re.sub(escape, lambda found: json.loads(b'"%s"' % found[0]).encode(), body)
     assert "\u2028".encode() in body
     written = WAYS[way](body)
-    came = [played(READERS[api.name](), written, size) for size in (1, 7, 4096)]
+    came = [played(api.reader(provider="p"), written, size) for size in (1, 7, 4096)]
     assert [each["text"] for each in came] == [each["thinking"] for each in came] == [text] * 3
     assert [each["calls"] for each in came] == [[["call_1", "ls", {"path": text}]]] * 3
     assert [each["stop"] for each in came] == ["toolUse"] * 3

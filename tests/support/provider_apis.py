@@ -9,13 +9,18 @@ import anyio
 
 from rpc_agent.conversation.messages import AssistantMessage, ModelMessage
 from rpc_agent.conversation.models import Model
+from rpc_agent.providers.answer_stream import AnswerReader
 from rpc_agent.providers.anthropic_messages.client import AnthropicMessages
+from rpc_agent.providers.anthropic_messages.response import MessagesReader
 from rpc_agent.providers.assembly import Assembly
 from rpc_agent.providers.base import ModelRequest
 from rpc_agent.providers.connections import Connections
 from rpc_agent.providers.google_generative_ai.client import GoogleGenerativeAI
+from rpc_agent.providers.google_generative_ai.response import GenerateContentReader
 from rpc_agent.providers.openai_completions.client import OpenAICompletions
+from rpc_agent.providers.openai_completions.response import ChatCompletionReader
 from rpc_agent.providers.openai_responses.client import OpenAIResponses
+from rpc_agent.providers.openai_responses.response import ResponsesReader
 from rpc_agent.providers.streaming import StreamingModel
 from rpc_agent.providers.timeouts import Timeouts
 from tests.support import strict_anthropic, strict_google, strict_responses
@@ -36,10 +41,11 @@ class Said:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Api:
-    """`say` words an answer with 7 fresh tokens of input, 3 from the cache and 5 of output."""
+    """`reader` makes an answer of a stream. `say` words an answer with 7 fresh tokens of input, 3 from the cache and 5 of output."""
 
     name: str
     client: type[StreamingModel]
+    reader: Callable[..., AnswerReader]
     refuse: Callable[[bytes], list[str]]
     say: Callable[[Said], ServerReply]
     key_header: tuple[str, str]
@@ -150,6 +156,7 @@ def _responses(said: Said) -> ServerReply:
 COMPLETIONS = Api(
     name="openai-completions",
     client=OpenAICompletions,
+    reader=ChatCompletionReader,
     refuse=completions_faults,
     say=_completions,
     key_header=("authorization", f"Bearer {KEY}"),
@@ -157,6 +164,7 @@ COMPLETIONS = Api(
 MESSAGES = Api(
     name="anthropic-messages",
     client=AnthropicMessages,
+    reader=MessagesReader,
     refuse=strict_anthropic.anthropic_faults,
     say=_messages,
     key_header=("x-api-key", KEY),
@@ -164,6 +172,7 @@ MESSAGES = Api(
 GENERATE_CONTENT = Api(
     name="google-generative-ai",
     client=GoogleGenerativeAI,
+    reader=GenerateContentReader,
     refuse=strict_google.google_faults,
     say=_generate_content,
     key_header=("x-goog-api-key", KEY),
@@ -171,6 +180,7 @@ GENERATE_CONTENT = Api(
 RESPONSES = Api(
     name="openai-responses",
     client=OpenAIResponses,
+    reader=ResponsesReader,
     refuse=strict_responses.responses_faults,
     say=_responses,
     key_header=("authorization", f"Bearer {KEY}"),
