@@ -1,6 +1,5 @@
 """Anthropic's own library as a peer: it sends our requests unchanged, and reads our streams as we do."""
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -8,12 +7,10 @@ import anyio
 import pytest
 from pydantic import TypeAdapter
 
-from rpc_agent.conversation.messages import user_message
-from rpc_agent.conversation.tool_spec import ToolSpec
 from rpc_agent.providers.sse import SseSplitter
-from tests.support.chat_server import ChatServer, ServerReply
+from tests.support.chat_server import ChatServer
 from tests.support.provider_apis import MESSAGES, Said
-from tests.support.vendor_libraries import all_of
+from tests.support.vendor_libraries import QUESTION, SAID, TOOL, all_of, conversation, read_by_both
 
 pytestmark = pytest.mark.anyio
 
@@ -22,18 +19,10 @@ anthropic = pytest.importorskip("anthropic", reason=_REASON)
 params = pytest.importorskip("anthropic.types.message_create_params", reason=_REASON)
 
 GOLDEN = Path(__file__).parent.parent / "golden" / "providers"
-SAID = {
-    "text": Said(text="Hello 你好 🌍."),
-    "thinking and a call": Said(
-        thinking="Let me see.", calls=[("toolu_1", "ls", {"path": "a b", "deep": {"x": [1, None]}})]
-    ),
-    "text and two calls": Said(text="I look.", calls=[("toolu_1", "ls", {}), ("toolu_2", "read", {"path": "ü"})]),
-}
 STREAMS = {
     **{name: MESSAGES.say(said).body for name, said in SAID.items()},
     "kept": (GOLDEN / "sse_anthropic_thinking_tools.sse").read_bytes(),
 }
-TOOL = ToolSpec("ls", "Lists files.", {"type": "object", "properties": {"path": {"type": "string"}}})
 
 
 def in_our_words(block: Any) -> dict[str, Any]:
@@ -71,46 +60,20 @@ def written_anew(body: bytes) -> bytes:
 @pytest.mark.parametrize("name", STREAMS)
 async def test_the_library_reads_a_stream_as_we_do_and_we_read_it_as_the_library_writes_it(name: str) -> None:
     body = STREAMS[name]
-    replies = [ServerReply(body=each) for each in (body, written_anew(body), body)]
-    async with MESSAGES.server(*replies) as server:
-        question = [user_message("hi", timestamp=1)]
-        ours, again = [await MESSAGES.ask(server, question, tools=[TOOL]) for _ in range(2)]
-        theirs = await asked_by_the_library(server, server.requests[0])
+    ours, again, theirs = await read_by_both(MESSAGES, body, written_anew(body), asked_by_the_library)
     assert ours["content"] == again["content"] == [in_our_words(block) for block in theirs.content]
-    assert ours["usage"] == again["usage"]
     counted = theirs.usage
     assert (ours["usage"]["input"], ours["usage"]["output"]) == (counted.input_tokens, counted.output_tokens)
     assert ours["usage"]["cacheRead"] == counted.cache_read_input_tokens
     assert ours.get("responseId") == theirs.id
     assert ours["stopReason"] == {"end_turn": "stop", "tool_use": "toolUse"}[theirs.stop_reason]
-    assert server.faults == []
-
-
-async def conversation(server: ChatServer) -> Sequence[Any]:
-    """Messages of every kind, the answers in them made by the model itself."""
-    image: Any = {"type": "image", "data": "QUJD", "mimeType": "image/png"}
-    question = [user_message([{"type": "text", "text": "look"}, image], timestamp=1)]
-    system: Any = {"role": "system", "content": "Be brief.", "sections": {"cwd": "/x"}, "timestamp": 1}
-    answer = await MESSAGES.ask(server, question, tools=[TOOL])
-    results = [
-        {
-            "role": "toolResult",
-            "toolCallId": block["id"],
-            "toolName": block["name"],
-            "content": [{"type": "text", "text": "a.txt"}, *([image] if at == 0 else [])],
-            "isError": at == 1,
-            "timestamp": 3,
-        }
-        for at, block in enumerate(block for block in answer["content"] if block["type"] == "toolCall")
-    ]
-    return [system, *question, answer, *results]
 
 
 async def test_a_request_with_everything_in_it_is_sent_by_the_library_as_we_send_it() -> None:
-    said = Said(thinking="Hm.", text="I look.", calls=[("toolu_1", "ls", {"path": "."}), ("toolu_2", "ls", {})])
+    said = Said(thinking="Hm.", text="I look.", calls=[("call_1", "ls", {"path": "."}), ("call_2", "ls", {})])
     reply = MESSAGES.say(said)
     async with MESSAGES.server(reply, reply, reply) as server:
-        messages = await conversation(server)
+        messages = conversation(await MESSAGES.ask(server, [QUESTION], tools=[TOOL]))
         model = {"reasoning": True, "input": ("text", "image"), "compat": {"supportsAdaptiveThinking": True}}
         await MESSAGES.ask(server, messages, tools=[TOOL], max_tokens=4000, thinking_level="high", model=model)
         ours = server.requests[1]

@@ -8,11 +8,11 @@ from typing import Any
 import anyio
 import pytest
 
-from rpc_agent.conversation.messages import user_message
 from rpc_agent.conversation.tool_spec import ToolSpec
 from rpc_agent.providers.sse import SseSplitter
-from tests.support.chat_server import ChatServer, ServerReply
+from tests.support.chat_server import ChatServer
 from tests.support.provider_apis import GENERATE_CONTENT, Said
+from tests.support.vendor_libraries import QUESTION, SAID, conversation, read_by_both
 
 pytestmark = pytest.mark.anyio
 
@@ -21,13 +21,6 @@ genai = pytest.importorskip("google.genai", reason=_REASON)
 types = pytest.importorskip("google.genai.types", reason=_REASON)
 
 GOLDEN = Path(__file__).parent.parent / "golden" / "providers"
-SAID = {
-    "text": Said(text="Hello 你好 🌍."),
-    "thinking and a call": Said(
-        thinking="Let me see.", calls=[("c1", "ls", {"path": "a b", "deep": {"x": [1, None]}})]
-    ),
-    "text and two calls": Said(text="I look.", calls=[("c1", "ls", {}), ("c2", "read", {"path": "ü"})]),
-}
 STREAMS = {
     **{name: GENERATE_CONTENT.say(said).body for name, said in SAID.items()},
     "kept": (GOLDEN / "sse_gemini_thinking_tools.sse").read_bytes(),
@@ -100,19 +93,13 @@ def written_anew(body: bytes) -> bytes:
 @pytest.mark.parametrize("name", STREAMS)
 async def test_the_library_reads_a_stream_as_we_do_and_we_read_it_as_the_library_writes_it(name: str) -> None:
     body = STREAMS[name]
-    replies = [ServerReply(body=each) for each in (body, written_anew(body), body)]
-    async with GENERATE_CONTENT.server(*replies) as server:
-        question = [user_message("hi", timestamp=1)]
-        ours, again = [await GENERATE_CONTENT.ask(server, question, tools=[TOOL]) for _ in range(2)]
-        theirs = await asked_by_the_library(server, server.requests[0])
+    ours, again, theirs = await read_by_both(GENERATE_CONTENT, body, written_anew(body), asked_by_the_library, TOOL)
     assert without_made_ids(ours["content"]) == in_our_words(theirs)
     assert [{**block, "id": ""} for block in again["content"]] == [{**block, "id": ""} for block in ours["content"]]
     counted = next(chunk.usage_metadata for chunk in reversed(theirs) if chunk.usage_metadata)
     usage = ours["usage"]
-    assert usage == again["usage"]
     assert usage["input"] + usage["cacheRead"] == counted.prompt_token_count
     assert usage["output"] == (counted.candidates_token_count or 0) + (counted.thoughts_token_count or 0)
-    assert server.faults == []
 
 
 def spelled_alike(value: Any, name: str = "") -> Any:
@@ -129,25 +116,10 @@ def spelled_alike(value: Any, name: str = "") -> Any:
 
 async def test_a_request_with_everything_in_it_is_sent_by_the_library_as_we_send_it() -> None:
     said = Said(thinking="Hm.", text="I look.", calls=[("c1", "ls", {"path": "."}), ("c2", "ls", {"path": "ü"})])
-    image: Any = {"type": "image", "data": "QUJD", "mimeType": "image/png"}
-    system: Any = {"role": "system", "content": "Be brief.", "sections": {"cwd": "/x"}, "timestamp": 1}
-    question = [user_message([{"type": "text", "text": "look"}, image], timestamp=1)]
     model = {"reasoning": True, "input": ("text", "image"), "id": "gemini-3-pro"}
     reply = GENERATE_CONTENT.say(said)
     async with GENERATE_CONTENT.server(reply, reply, reply) as server:
-        answer = await GENERATE_CONTENT.ask(server, question, tools=[TOOL], model=model)
-        results: list[Any] = [
-            {
-                "role": "toolResult",
-                "toolCallId": call_id,
-                "toolName": "ls",
-                "content": [{"type": "text", "text": "a.txt"}, *([image] if call_id == "c1" else [])],
-                "isError": call_id == "c2",
-                "timestamp": 3,
-            }
-            for call_id in ("c1", "c2")
-        ]
-        messages = [system, *question, answer, *results]
+        messages = conversation(await GENERATE_CONTENT.ask(server, [QUESTION], tools=[TOOL], model=model))
         await GENERATE_CONTENT.ask(server, messages, tools=[TOOL], max_tokens=4000, thinking_level="high", model=model)
         ours = server.requests[1]
         assert server.faults == []
