@@ -1,6 +1,7 @@
 """Messages, in the JSON shape of the session file and of the wire, and the few questions everybody asks of them.
 
-`read_message` is the one gate: what passes it has the fields its type promises. Nothing behind it checks again.
+`read_message` is the one gate: what passes it has the texts, blocks and flags its type promises, and nothing behind it
+checks them again. Numbers and what is optional stay as the file has them: whoever reads one looks at it.
 """
 
 from typing import Any, Literal, NotRequired, TypedDict, cast
@@ -126,7 +127,7 @@ _ROLES = frozenset(
 
 
 def read_message(value: object) -> Message | None:
-    """A message with every field its role promises, or None for a role nobody knows.
+    """A message with the texts, blocks and flags its role promises, or None for a role nobody knows.
 
     Null content becomes "" (system) or [] (the rest), null arguments {}, broken blocks are left out;
     unknown fields are kept. The object given in is never changed.

@@ -1,13 +1,15 @@
 import json
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import Any, get_args
 
 import jsonschema
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rpc_agent.conversation import models
 from rpc_agent.errors import SettingsError
+from rpc_agent.permissions.rules import Mode
 from rpc_agent.settings import (
     FIELDS,
     CompactionSettings,
@@ -20,7 +22,8 @@ from rpc_agent.settings import (
     project_settings_file,
     user_settings_file,
 )
-from rpc_agent.settings.fields import problems, settings_schema
+from rpc_agent.settings.fields import PERMISSION_MODES, QUEUE_MODES, THINKING_LEVELS, problems, settings_schema
+from rpc_agent.settings.values import PermissionMode, QueueMode
 
 
 def write(file: Path, value: object) -> Path:
@@ -65,6 +68,13 @@ def test_a_later_place_wins_and_each_value_knows_where_it_came_from(tmp_path: Pa
         "followUpMode": ("one-at-a-time", "default"),
     }
     assert (settings.default_model, settings.retry.max_retries, settings.offline) == ("c/d/e", 7, False)
+
+
+def test_the_words_that_are_listed_twice_are_the_same() -> None:
+    # Packages of one row cannot take them from each other, and a type is no list.
+    assert THINKING_LEVELS == models.THINKING_LEVELS
+    assert (get_args(PermissionMode), get_args(QueueMode)) == (PERMISSION_MODES, QUEUE_MODES)
+    assert get_args(Mode) == get_args(PermissionMode)
 
 
 def test_an_untrusted_project_is_not_read(tmp_path: Path) -> None:

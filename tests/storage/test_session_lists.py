@@ -240,6 +240,15 @@ def test_a_fork_ends_before_the_message_and_gives_its_text(tmp_path: Path) -> No
         fork_session(source, "b", None, identity=CountingIdentity())
 
 
+def test_a_boundary_that_is_no_id_is_copied_as_it_is(tmp_path: Path) -> None:
+    odd = {"type": "compaction", "summary": "s", "firstKeptEntryId": {"a": 1}, "tokensBefore": 1}
+    path = write_session(tmp_path / "s.jsonl", raw_entry("a", None), raw_entry("b", "a", **odd))
+    source = SessionStore.open(path, identity=CountingIdentity(), read_only=True)
+    assert [entry.raw for entry in clone_session(source, None, identity=CountingIdentity()).branch()] == [
+        entry.raw for entry in source.branch()
+    ]
+
+
 @pytest.mark.parametrize(
     ("cwd", "folder"), [("/home/me/p", "--home-me-p--"), ("C:\\Users\\me", "--C--Users-me--"), ("/", "----")]
 )
