@@ -67,4 +67,7 @@ def clean_name(name: str) -> str:
 
 def _home(environment: Mapping[str, str]) -> Path:
     home = environment.get("HOME") or environment.get("USERPROFILE")
-    return Path(home) if home else Path.home()
+    try:
+        return Path(home) if home else Path.home()
+    except RuntimeError as error:
+        raise ToolFailure("The path begins with ~, and no home directory is known. Write it from the root.") from error

@@ -1,3 +1,5 @@
+import os
+import subprocess
 import sys
 from pathlib import Path
 
@@ -35,6 +37,37 @@ def test_the_variables_of_rpc_agent_win_over_the_system():
     environment = {"RPC_AGENT_CONFIG_DIR": "/own/config", "RPC_AGENT_SESSION_DIR": "~/own", "XDG_CONFIG_HOME": "/c"}
     assert config_dir(environment, home=HOME) == Path("/own/config")
     assert sessions_dir(environment, home=HOME) == HOME / "own"
+
+
+@pytest.mark.skipif(
+    not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root becomes a user whom the system does not know"
+)
+def test_where_no_home_is_known_it_is_said_what_to_set_and_a_tool_goes_on():
+    program = """
+import os
+from pathlib import Path
+from rpc_agent.errors import InvalidValue
+from rpc_agent.platform.paths import config_dir
+from rpc_agent.tools.base import ToolContext
+from rpc_agent.tools.failure import ToolFailure
+from rpc_agent.tools.paths import absolute_path
+
+os.setuid(54321)
+os.environ.pop("HOME", None)
+try:
+    config_dir({})
+except InvalidValue as error:
+    print(error.details["errors"][0]["path"])
+try:
+    absolute_path("~/x", ToolContext(cwd=Path("/"), tool_call_id="1"))
+except ToolFailure as failure:
+    print(failure)
+"""
+    told = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=30)
+    assert told.stdout.splitlines() == [
+        "HOME",
+        "The path begins with ~, and no home directory is known. Write it from the root.",
+    ]
 
 
 def test_a_relative_variable_starts_at_the_working_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
