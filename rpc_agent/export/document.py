@@ -133,7 +133,7 @@ def _heading(entry: Entry) -> tuple[str, str]:
 
 def _contents(sums: Totals, entries: int) -> str:
     counts = [
-        counted(entries, "entry").replace("entrys", "entries"),
+        counted(entries, "entry", "entries"),
         counted(sums.user_messages, "user message"),
         counted(sums.assistant_messages, "answer"),
         counted(sums.tool_calls, "tool call"),

@@ -26,8 +26,9 @@ _HINT = 100
 # Longer than any line of the page: what does not fit is seen when the fold is opened.
 
 
-def counted(count: int, noun: str) -> str:
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+def counted(count: int, noun: str, plural: str = "") -> str:
+    """As "1 line" and "2 lines"; `plural` where that is not the noun with an s."""
+    return f"{count:,} {noun if count == 1 else plural or f'{noun}s'}"
 
 
 def content_parts(content: str | Sequence[Block]) -> tuple[Part, ...]:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
-from rpc_agent.conversation.json_values import JsonObject
+from rpc_agent.conversation.json_values import JsonObject, as_text
 
 HookName = Literal[
     "session_before_compact",
@@ -180,7 +180,7 @@ def read_drafts(answer: object) -> Drafts | None:
     if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
         raise BadAnswer("entries is a list of objects")
     for entry in entries:
-        if entry.get("type") not in DRAFT_KINDS:
+        if as_text(entry.get("type")) not in DRAFT_KINDS:
             raise BadAnswer(
                 f"an entry of type {entry.get('type')!r} cannot be added; {', '.join(sorted(DRAFT_KINDS))} can"
             )

@@ -191,6 +191,7 @@ def test_good_answers_are_read(read: Any, answer: Any, value: Any) -> None:
         (read_tool_result, {"content": 5}),
         (read_input, {"text": 5}),
         (read_drafts, {"entries": [{"type": "message"}]}),
+        (read_drafts, {"entries": [{"type": ["custom"]}]}),
     ],
 )
 def test_bad_answers_are_told(read: Any, answer: Any) -> None:
