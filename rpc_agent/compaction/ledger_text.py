@@ -2,6 +2,7 @@
 
 import hashlib
 import re
+from collections.abc import Mapping
 from itertools import count
 
 from rpc_agent.compaction.ledger import Ledger
@@ -19,9 +20,14 @@ _FRAME_STEPS = (0, 25, 50, 75, 100, 150, 250)
 """Headings and counts take up to so many tokens more, by what there is to tell."""
 
 
-def ledger_within(material: Ledger, budget: int, weigh: Weigh) -> tuple[Ledger, int]:
-    """As much of the material as can be told in `budget` tokens, and the tokens that telling it takes."""
-    weigh = _remembering(weigh)
+def ledger_within(
+    material: Ledger, budget: int, weigh: Weigh, known: Mapping[str, int] | None = None
+) -> tuple[Ledger, int]:
+    """As much of the material as can be told in `budget` tokens, and the tokens that telling it takes.
+
+    `known` are tokens of texts that were counted before.
+    """
+    weigh = _remembering(weigh, dict(known or {}))
     for frame in _FRAME_STEPS:
         ledger = fitted(material, budget - frame, weigh)
         tokens = weigh(ledger_block(ledger, ""))
@@ -31,9 +37,8 @@ def ledger_within(material: Ledger, budget: int, weigh: Weigh) -> tuple[Ledger, 
     return ledger, weigh(ledger_block(ledger, ""))
 
 
-def _remembering(weigh: Weigh) -> Weigh:
+def _remembering(weigh: Weigh, known: dict[str, int]) -> Weigh:
     """Each attempt begins with the same texts, and each text is counted once."""
-    known: dict[str, int] = {}
 
     def remembered(text: str) -> int:
         tokens = known.get(text)

@@ -1,6 +1,6 @@
 """A compaction as it is planned: the two sides of the cut, the calls, what it weighs. Decides nothing, asks nobody."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from rpc_agent.compaction.chunks import Section
@@ -120,10 +120,10 @@ class CompactionPlan:
         return max(min(round(estimated * self.scale), self.tokens_before - 1), 0)
 
 
-def settled(plan: CompactionPlan) -> CompactionPlan:
+def settled(plan: CompactionPlan, known: Mapping[str, int] | None = None) -> CompactionPlan:
     """The plan with its ledger, and with a forecast: tokens of the context after it, with notes as long as notes
-    turn out."""
-    ledger, ledger_tokens = ledger_within(plan.material, plan.ledger_tokens, plan.weigh)
+    turn out. `known` are tokens of texts that were counted before."""
+    ledger, ledger_tokens = ledger_within(plan.material, plan.ledger_tokens, plan.weigh, known)
     freed = plan.freed_tokens
     notes = min(_EXPECTED_NOTES + int(plan.replaced_tokens * _EXPECTED_SHARE), freed, plan.history_tokens)
     tokens = notes + min(ledger_tokens, freed - notes) + _kept_tokens(plan)

@@ -34,6 +34,9 @@ _LEAST_SCALE, _MOST_SCALE = 0.5, 3.0
 _LEAST_FREED = 100
 """Nobody writes notes shorter than that, so a summary of less could not make anything smaller."""
 
+_MAY_BE_TOLD = 64
+"""Messages of the user, the newest ones, that a ledger may have room for; more are counted anew."""
+
 
 def plan_compaction(
     path: Sequence[Entry],
@@ -217,7 +220,7 @@ class _Planner:
             estimate=self._estimate,
             scale=self._scale,
         )
-        return settled(plan)
+        return settled(plan, _counted(summarized.users[-_MAY_BE_TOLD:], self._estimate))
 
     def _replaced(self, previous: CompactionEntry | None, kept: Sequence[Message]) -> int:
         """The previous summary, and all behind it that is not kept."""
@@ -251,6 +254,18 @@ def _files(previous: CompactionEntry | None, summarized: Sifted) -> FileOperatio
     if previous is None or previous.from_hook:
         return found
     return recorded_operations(previous.details).merged(found)
+
+
+def _counted(said: Sequence[ProjectedMessage], estimate: Estimate) -> dict[str, int]:
+    """Texts of which a message consists, with the tokens of the message: it was counted when it came."""
+    counted = {}
+    for _, message in said:
+        content = message["content"] if message["role"] == "user" else []
+        if isinstance(content, str):
+            counted[content] = estimate(message)
+        elif len(content) == 1 and (block := content[0])["type"] == "text":
+            counted[block["text"]] = estimate(message)
+    return counted
 
 
 def _carried(previous: CompactionEntry | None) -> Ledger:

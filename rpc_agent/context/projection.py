@@ -56,7 +56,9 @@ class Projector:
     """
 
     def __init__(self, path: Sequence[Entry] = ()) -> None:
-        self._known: dict[str, _Known] = {}
+        self._edits: dict[str, ContextEditEntry] = {}
+        self._leading: Entry | None = None
+        self._messages: Growing[ProjectedMessage] = Growing()
         self.move_to(path)
 
     @property
@@ -78,27 +80,37 @@ class Projector:
         if isinstance(entry, CompactionEntry | ContextEditEntry):
             self._rebuild()
         else:
-            self._show(entry, self._edits.get(entry.id), leading=False)
+            self._show(entry, self._edits.get(entry.id))
 
     def _rebuild(self) -> None:
         folded = fold_entries(self._path.view())
+        before, edits, leading = self._shown(folded), self._edits, self._leading
         self._edits = context_edits(folded)
-        before, self._known = self._known, {}
+        self._leading = folded[0] if folded and isinstance(folded[0], CompactionEntry) else None
         self._entries: Growing[Entry] = Growing()
-        self._messages: Growing[ProjectedMessage] = Growing()
-        for index, entry in enumerate(folded):
-            known = before.get(entry.id)
-            edit, leading = self._edits.get(entry.id), index == 0 and isinstance(entry, CompactionEntry)
-            if known is not None and known.entry is entry and known.edit is edit and known.leading == leading:
-                self._keep(known)
+        self._messages = Growing()
+        for entry in folded:
+            known, edit = before.get(id(entry)), self._edits.get(entry.id)
+            if known and edits.get(entry.id) is edit and (entry is leading) == (entry is self._leading):
+                self._keep(entry, known)
             else:
-                self._show(entry, edit, leading=leading)
+                self._show(entry, edit)
 
-    def _show(self, entry: Entry, edit: ContextEditEntry | None, *, leading: bool) -> None:
-        messages = tuple(ProjectedMessage(entry, message) for message in entry_messages(entry, edit, leading=leading))
+    def _shown(self, entries: Sequence[Entry]) -> dict[int, list[ProjectedMessage]]:
+        """The messages that these entries are shown as now, by the identity of the entry."""
+        wanted = set(map(id, entries))
+        shown: dict[int, list[ProjectedMessage]] = {}
+        for item in self._messages.view():
+            if id(item.entry) in wanted:
+                shown.setdefault(id(item.entry), []).append(item)
+        return shown
+
+    def _show(self, entry: Entry, edit: ContextEditEntry | None) -> None:
+        leading = entry is self._leading
+        messages = [ProjectedMessage(entry, message) for message in entry_messages(entry, edit, leading=leading)]
         if leading and isinstance(entry, CompactionEntry):
             messages += self._tail(entry)
-        self._keep(_Known(entry, edit, leading, messages))
+        self._keep(entry, messages)
 
     def _tail(self, compaction: CompactionEntry) -> tuple[ProjectedMessage, ...]:
         """What the compaction itself kept, unless the path still has the entries it kept them from."""
@@ -107,20 +119,9 @@ class Projector:
             return ()
         return tuple(ProjectedMessage(compaction, message) for message in tail if message["role"] != "system")
 
-    def _keep(self, known: "_Known") -> None:
-        self._known[known.entry.id] = known
-        self._entries.append(known.entry)
-        self._messages.extend(known.messages)
-
-
-@dataclass(frozen=True, slots=True)
-class _Known:
-    """What an entry was last shown as, and what that depended on."""
-
-    entry: Entry
-    edit: ContextEditEntry | None
-    leading: bool
-    messages: tuple[ProjectedMessage, ...]
+    def _keep(self, entry: Entry, messages: Sequence[ProjectedMessage]) -> None:
+        self._entries.append(entry)
+        self._messages.extend(messages)
 
 
 def latest_compaction(path: Sequence[Entry]) -> CompactionEntry | None:
