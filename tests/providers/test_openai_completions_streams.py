@@ -8,13 +8,10 @@ import anyio
 import pytest
 
 from rpc_agent.conversation.messages import AssistantMessage, user_message
-from rpc_agent.conversation.models import Model
 from rpc_agent.conversation.tool_spec import ToolSpec
-from rpc_agent.providers.assembly import Assembly
-from rpc_agent.providers.base import ModelCallFailed, ModelRequest
+from rpc_agent.providers.base import ModelCallFailed
 from rpc_agent.providers.classify import is_retryable
 from rpc_agent.providers.connections import Connections
-from rpc_agent.providers.openai_completions.client import OpenAICompletions
 from rpc_agent.providers.timeouts import Timeouts
 from tests.support.chat_server import (
     ChatServer,
@@ -24,55 +21,28 @@ from tests.support.chat_server import (
     error_reply,
     sse,
     text_reply,
-    usage_chunk,
 )
+from tests.support.provider_apis import COMPLETIONS, KEY
 
 pytestmark = pytest.mark.anyio
 
 GOLDEN = Path(__file__).parent.parent / "golden" / "providers"
 SIZES = pytest.mark.parametrize("size", [1, 7, 0], ids=["1-byte", "7-bytes", "whole"])
-KEY = "sk-test-0123456789"
+HI = [user_message("hi", timestamp=1)]
 
 
 def golden(name: str, size: int = 0) -> ServerReply:
     return ServerReply(body=(GOLDEN / f"sse_{name}.sse").read_bytes(), cut=size)
 
 
-def model_at(server: ChatServer, **more: Any) -> Model:
-    return Model(id="m", provider="test", api="openai-completions", base_url=server.base_url, **more)
-
-
-async def ask(
-    replies: Sequence[ServerReply], request_more: dict[str, Any] | None = None, timeouts: Timeouts | None = None
-) -> tuple[AssistantMessage, ChatServer]:
-    """The whole answer to one question, with the default model."""
+async def ask(replies: Sequence[ServerReply], **more: Any) -> tuple[AssistantMessage, ChatServer]:
+    """The whole answer to one question."""
     async with ChatServer(replies) as server:
-        with anyio.fail_after(20):
-            return await ask_server(server, request_more, timeouts), server
+        return await ask_server(server, **more), server
 
 
-async def ask_server(
-    server: ChatServer,
-    request_more: dict[str, Any] | None = None,
-    timeouts: Timeouts | None = None,
-    connections: Connections | None = None,
-) -> AssistantMessage:
-    model = model_at(server, context_window=200_000)
-    own = connections or Connections()
-    client = OpenAICompletions(model, key=lambda: KEY, connections=own, timeouts=timeouts)
-    request = ModelRequest(model=model, messages=[user_message("hi", timestamp=1)])
-    for name, value in (request_more or {}).items():
-        request = ModelRequest(**{field: getattr(request, field) for field in request.__slots__} | {name: value})
-    assembly = Assembly()
-    try:
-        async for batch in client.stream(request):
-            for event in batch:
-                assembly.apply(event)
-    finally:
-        if connections is None:
-            await own.aclose()
-    assert assembly.stopped is not None
-    return assembly.message(model, 2, assembly.stopped.reason)
+async def ask_server(server: ChatServer, messages: Sequence[Any] = HI, **more: Any) -> AssistantMessage:
+    return await COMPLETIONS.ask(server, messages, **{"model": {"context_window": 200_000}, **more})
 
 
 async def failure_of(replies: Sequence[ServerReply], timeouts: Timeouts | None = None) -> ModelCallFailed:
@@ -149,8 +119,8 @@ async def test_reasoning_is_kept_apart_and_sent_back_to_the_same_model_only(size
                 "timestamp": 3,
             }
             history = [user_message("hi", timestamp=1), first, result]
-            await ask_server(server, {"messages": history})
-            await ask_server(server, {"messages": [history[0], {**first, "model": "another"}, result]})
+            await ask_server(server, history)
+            await ask_server(server, [history[0], {**first, "model": "another"}, result])
     assert first["content"] == [
         {"type": "thinking", "thinking": "need ls first", "thinkingSignature": "reasoning_content"},
         {"type": "toolCall", "id": "call_a", "name": "bash", "arguments": {"command": "ls"}},
@@ -244,23 +214,14 @@ def chunk_json(delta: dict[str, Any], reason: str | None) -> str:
     return sse(chunk(delta, reason)).decode().partition("\n")[0].removeprefix("data: ")
 
 
-async def test_a_stalled_stream_is_a_failure_that_may_be_retried() -> None:
-    reply = ServerReply(body=sse(chunk({"content": "half"})).replace(b"data: [DONE]\n\n", b""), stall=True)
-    failure = await failure_of([reply], Timeouts(idle=0.1))
-    assert (failure.kind, failure.message) == ("transport", "the stream stalled: no byte for 0.1 s")
-
-
 async def test_an_unreachable_server_is_named() -> None:
+    async with ChatServer() as gone:
+        address = gone.base_url
     async with ChatServer() as server:
-        model = model_at(server)
-    connections = Connections()
-    client = OpenAICompletions(model, key=lambda: KEY, connections=connections)
-    with pytest.raises(ModelCallFailed) as caught, anyio.fail_after(20):
-        async for _ in client.stream(ModelRequest(model=model, messages=[user_message("hi", timestamp=1)])):
-            pass
-    await connections.aclose()
+        with pytest.raises(ModelCallFailed) as caught:
+            await ask_server(server, model={"base_url": address})
     assert caught.value.kind == "transport"
-    assert model.base_url in caught.value.message
+    assert address in caught.value.message
 
 
 async def test_an_unusable_proxy_or_certificate_file_is_named_as_such(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -279,21 +240,6 @@ async def test_a_refusal_carries_its_status_its_wait_and_its_words() -> None:
 async def test_a_key_that_a_service_quotes_is_taken_out() -> None:
     failure = await failure_of([error_reply(401, {"error": {"message": f"Incorrect API key provided: {KEY}."}})])
     assert (failure.kind, failure.message) == ("auth", "test answered 401: Incorrect API key provided: [key].")
-
-
-async def test_closing_the_stream_ends_the_connection_at_once() -> None:
-    reply = ServerReply(body=sse(chunk({"content": "one"})).replace(b"data: [DONE]\n\n", b""), stall=True)
-    async with ChatServer([reply]) as server:
-        connections = Connections()
-        client = OpenAICompletions(model_at(server), key=lambda: KEY, connections=connections)
-        with anyio.fail_after(20):
-            with anyio.CancelScope() as scope:
-                request = ModelRequest(model=model_at(server), messages=[user_message("hi", timestamp=1)])
-                async for _ in client.stream(request):
-                    scope.cancel()
-            assert scope.cancelled_caught
-            await server.client_closed.wait()
-        await connections.aclose()
 
 
 async def test_an_abort_before_the_first_byte_ends_the_connection_too() -> None:
@@ -387,7 +333,7 @@ async def test_missing_or_odd_usage_counts_as_nothing(usage: object) -> None:
 
 async def test_the_request_says_what_was_asked() -> None:
     spec = ToolSpec("ls", "Lists files.", {"type": "object", "properties": {}})
-    _, server = await ask([call_reply(("ls", {}))], {"tools": [spec]})
+    _, server = await ask([call_reply(("ls", {}))], tools=[spec])
     assert server.requests == [
         {
             "model": "m",
@@ -399,7 +345,3 @@ async def test_the_request_says_what_was_asked() -> None:
     ]
     assert server.headers[0]["authorization"] == f"Bearer {KEY}"
     assert server.paths == ["/v1/chat/completions"]
-
-
-def test_the_usage_chunk_of_the_test_server_adds_up() -> None:
-    assert usage_chunk(3, 4)["usage"]["total_tokens"] == 7

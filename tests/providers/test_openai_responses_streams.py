@@ -9,21 +9,16 @@ import anyio
 import pytest
 
 from rpc_agent.conversation.messages import AssistantMessage, user_message
-from rpc_agent.conversation.models import Model
-from rpc_agent.providers.assembly import Assembly
-from rpc_agent.providers.base import ModelCallFailed, ModelRequest, StreamEvent, TextDelta
+from rpc_agent.providers.base import ModelCallFailed
 from rpc_agent.providers.classify import is_retryable
-from rpc_agent.providers.connections import Connections
-from rpc_agent.providers.openai_responses.client import OpenAIResponses
-from rpc_agent.providers.timeouts import Timeouts
 from tests.support.chat_server import ChatServer, ServerReply, error_reply
+from tests.support.provider_apis import KEY, RESPONSES
 from tests.support.strict_responses import responses_faults
 
 pytestmark = pytest.mark.anyio
 
 GOLDEN = Path(__file__).parent.parent / "golden" / "providers"
 SIZES = pytest.mark.parametrize("size", [1, 7, 0], ids=["1-byte", "7-bytes", "whole"])
-KEY = "sk-test-0123456789"
 REASONING = {
     "type": "reasoning",
     "id": "rs_01",
@@ -40,36 +35,19 @@ def events(*raw: dict[str, Any]) -> ServerReply:
     return ServerReply(body="".join(f"data: {json.dumps(event)}\n\n" for event in raw).encode())
 
 
-def model_at(server: ChatServer, **more: Any) -> Model:
-    return Model(id="m", provider="test", api="openai-responses", base_url=server.base_url, reasoning=True, **more)
+async def ask(reply: ServerReply) -> AssistantMessage:
+    async with RESPONSES.server(reply) as server:
+        return await ask_server(server, [user_message("hi", timestamp=1)])
 
 
-async def ask_server(
-    server: ChatServer, messages: Sequence[Any], timeouts: Timeouts | None = None, **more: Any
-) -> AssistantMessage:
-    model = model_at(server, context_window=200_000, input=("text", "image"))
-    connections = Connections()
-    client = OpenAIResponses(model, key=lambda: KEY, connections=connections, timeouts=timeouts)
-    assembly = Assembly()
-    try:
-        async for batch in client.stream(ModelRequest(model=model, messages=messages, **more)):
-            for event in batch:
-                assembly.apply(event)
-    finally:
-        await connections.aclose()
-    assert assembly.stopped is not None
-    return assembly.message(model, 2, assembly.stopped.reason)
+async def ask_server(server: ChatServer, messages: Sequence[Any], **more: Any) -> AssistantMessage:
+    model = {"reasoning": True, "context_window": 200_000, "input": ("text", "image")}
+    return await RESPONSES.ask(server, messages, model=model, **more)
 
 
-async def ask(reply: ServerReply, timeouts: Timeouts | None = None) -> AssistantMessage:
-    async with ChatServer([reply], responses_faults) as server:
-        with anyio.fail_after(20):
-            return await ask_server(server, [user_message("hi", timestamp=1)], timeouts)
-
-
-async def failure_of(reply: ServerReply, timeouts: Timeouts | None = None) -> ModelCallFailed:
+async def failure_of(reply: ServerReply) -> ModelCallFailed:
     with pytest.raises(ModelCallFailed) as caught:
-        await ask(reply, timeouts)
+        await ask(reply)
     return caught.value
 
 
@@ -236,26 +214,3 @@ async def test_a_connection_reset_after_the_end_loses_nothing() -> None:
     whole = golden("text")
     message = await ask(ServerReply(body=whole.body, reset=True))
     assert message["stopReason"] == "stop"
-
-
-async def test_a_stalled_stream_is_a_failure_that_may_be_retried() -> None:
-    whole = golden("text")
-    failure = await failure_of(ServerReply(body=whole.body[:700], stall=True), Timeouts(idle=0.2))
-    assert (failure.kind, "stalled" in failure.message) == ("transport", True)
-
-
-async def test_abort_closes_the_connection_at_once() -> None:
-    whole = golden("text")
-    cut = whole.body.index(b"response.output_text.done")
-    async with ChatServer([ServerReply(body=whole.body[:cut], stall=True)], responses_faults) as server:
-        model, connections = model_at(server), Connections()
-        client = OpenAIResponses(model, key=lambda: KEY, connections=connections)
-        seen: list[StreamEvent] = []
-        with anyio.fail_after(10):
-            with anyio.CancelScope() as scope:
-                async for batch in client.stream(ModelRequest(model=model, messages=[user_message("hi", timestamp=1)])):
-                    seen += batch
-                    scope.cancel()
-            await server.client_closed.wait()
-        assert any(isinstance(event, TextDelta) for event in seen)
-        await connections.aclose()

@@ -72,7 +72,7 @@ def test_half_a_character_and_what_is_no_json_are_refused(service: str) -> None:
 def test_words_beside_calls_may_be_missing_but_not_blank(content: Any) -> None:
     call = {"id": "c1", "type": "function", "function": {"name": "ls", "arguments": "{}"}}
     answer = {"role": "assistant", "tool_calls": [call]}
-    user, result = {"role": "user", "content": "hi"}, {"role": "tool", "tool_call_id": "c1", "content": "a.txt"}
+    user, result = {"role": "user", "content": "hi"}, {"role": "tool", "tool_call_id": "c1", "content": "\n"}
     accepted, refused = ({"messages": [user, {**answer, **more}, result]} for more in ({}, {"content": content}))
     assert COMPLETIONS.refuse(json.dumps(accepted).encode()) == []
     assert COMPLETIONS.refuse(json.dumps(refused).encode()) == ["messages[1]: empty content"]

@@ -63,21 +63,23 @@ class Api:
         *,
         timeouts: Timeouts | None = None,
         assembly: Assembly | None = None,
+        connections: Connections | None = None,
         **more: Any,
     ) -> AssistantMessage:
         """The whole answer, also in `assembly`. `more` are fields of the request; those of `model` stand in a
-        dictionary of that name."""
+        dictionary of that name. `connections` stay open."""
         assembly = assembly or Assembly()
         model = self.model(**{"base_url": server.base_url, **more.pop("model", {})})
-        connections = Connections()
-        client = self.client(model, key=lambda: KEY, connections=connections, timeouts=timeouts)
+        used = connections or Connections()
+        client = self.client(model, key=lambda: KEY, connections=used, timeouts=timeouts)
         try:
             with anyio.fail_after(20):
                 async for batch in client.stream(ModelRequest(model=model, messages=messages, **more)):
                     for event in batch:
                         assembly.apply(event)
         finally:
-            await connections.aclose()
+            if connections is None:
+                await used.aclose()
         assert assembly.stopped is not None
         return assembly.message(model, 2, assembly.stopped.reason)
 

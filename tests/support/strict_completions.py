@@ -15,7 +15,9 @@ def _request_faults(request: Mapping[str, Any]) -> Iterator[str]:
     for place, message in enumerate(messages):
         # Beside calls the words may be missing; words that say nothing are refused there too.
         wordless = message.get("tool_calls") and message.get("content") is None
-        if not wordless and says_nothing(message.get("content")):
+        # What a tool printed may be blank.
+        is_result = message["role"] == "tool"
+        if not wordless and says_nothing(message.get("content"), blank_is_nothing=not is_result):
             yield f"messages[{place}]: empty content"
     yield from _pairing_faults(messages)
 

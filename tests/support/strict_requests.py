@@ -25,8 +25,9 @@ def _surrogate_faults(request: object) -> list[str]:
     return ["a lone surrogate"] if lone else []
 
 
-def says_nothing(content: object) -> bool:
-    """Whether a content (a text, or parts) is missing, is blank, or has a blank text as a part."""
+def says_nothing(content: object, *, blank_is_nothing: bool = True) -> bool:
+    """Whether a content (a text, or parts) is missing, is empty or blank, or has such a text as a part."""
     if isinstance(content, list):
-        return not content or any("text" in part and not part["text"].strip() for part in content)
-    return not isinstance(content, str) or not content.strip()
+        texts = [part["text"] for part in content if "text" in part]
+        return not content or any(says_nothing(text, blank_is_nothing=blank_is_nothing) for text in texts)
+    return not isinstance(content, str) or not (content.strip() if blank_is_nothing else content)

@@ -37,7 +37,7 @@ def _item_faults(item: Mapping[str, Any], after: str, waiting: list[str]) -> lis
             if item["call_id"] not in waiting:
                 return [f"no call {item['call_id']}"]
             waiting.remove(item["call_id"])
-            return ["empty"] if says_nothing(item.get("output")) else []
+            return ["empty"] if says_nothing(item.get("output"), blank_is_nothing=False) else []
         case kind:
             return [f"unknown {kind}"]
 
