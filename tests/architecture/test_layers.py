@@ -52,6 +52,8 @@ PURE_MODULES = {
     "settings/fields", "settings/merging", "settings/shapes", "settings/values",
     "tools/base", "tools/edit_match", "tools/globs", "tools/truncation",
 }  # fmt: skip
+MAY_KNOW_THE_ENGINE = {"serve", "doctor", "models", "schema", "sessions", "session_text"}
+"""Commands that do their work themselves; all other modules of the command line talk to a server."""
 IMPURE_IMPORTS = {
     "asyncio", "anyio", "httpx", "os", "random", "secrets", "socket", "subprocess", "tempfile", "threading", "time",
     "uuid", "shutil", "signal",
@@ -118,15 +120,22 @@ def test_only_server_and_the_exporter_and_cli_schema_know_the_protocol() -> None
 
 
 def test_front_ends_speak_through_the_client_and_never_to_the_engine() -> None:
-    engine = {"agent", "runtime", "server", "session", "storage", "context", "compaction", "tools"}
+    talking = [path for path in (SOURCE / "cli").glob("*.py") if path.stem not in MAY_KNOW_THE_ENGINE]
+    known = {"rpc_agent", "rpc_agent.__version__"}
     faults = [
-        f"{name} imports {module}"
-        for name, path in modules()
-        if name in {"cli/demo", "cli/chat", "cli/run"}
+        f"{path.stem} imports {module}"
+        for path in talking
         for module in imported(path)
-        if module.startswith("rpc_agent.") and module.split(".")[1] in engine
+        if module.split(".")[0] == "rpc_agent" and module not in known and not module.startswith("rpc_agent.cli")
     ]
+    assert len(talking) > 5
     assert faults == []
+
+
+def test_the_client_never_imports_the_agent() -> None:
+    files = list((ROOT / "clients" / "python" / "rpc_agent_client").glob("*.py"))
+    assert len(files) > 5
+    assert {module for path in files for module in imported(path) if module.split(".")[0] == "rpc_agent"} == set()
 
 
 def is_pure(name: str) -> bool:
@@ -142,6 +151,17 @@ def test_pure_modules_import_nothing_that_touches_the_world() -> None:
         if module.split(".")[0] in IMPURE_IMPORTS
     ]
     assert faults == []
+
+
+def test_pure_modules_open_no_file() -> None:
+    calls = [
+        f"{name}:{node.lineno}"
+        for name, path in modules()
+        if is_pure(name)
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "open"
+    ]
+    assert calls == []
 
 
 def test_the_list_of_pure_modules_names_only_files_that_exist() -> None:

@@ -1,9 +1,8 @@
-from pathlib import Path
-
 import pytest
 
 from rpc_agent.permissions.decisions import Allow, Ask, Decision, Refuse, decide, unanswered
 from rpc_agent.permissions.rules import Attempt, Mode, Place, Rule
+from tests.support.effort import takes_at_most
 
 PLACE = Place(workspace="/home/ann/project", config_dir="/home/ann/.config/rpc-agent", home="/home/ann")
 
@@ -224,13 +223,8 @@ def test_a_denial_names_its_rule():
     assert '{"tool": "bash", "match": "rm *"}' in refusal.reason
 
 
-def test_the_package_is_pure():
-    package = Path(__file__).parents[2] / "rpc_agent" / "permissions"
-    text = "".join(path.read_text() for path in package.glob("*.py"))
-    assert [word for word in ("import os", "import anyio", "open(", "environ[") if word in text] == []
-
-
 @pytest.mark.parametrize("unit", ["1", "'", '"', '"$(', "{a", "a=(", "sudo "])
 def test_a_long_line_is_looked_at_in_linear_time(unit: str):
     """By squares, each of these takes minutes."""
-    assert kind(decide("allow", [rule("deny", "bash", "rm *")], bash(unit * 60_000))) == "Allow"
+    with takes_at_most(10):
+        assert kind(decide("allow", [rule("deny", "bash", "rm *")], bash(unit * 60_000))) == "Allow"

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from rpc_agent.permissions.matching import allows, forbids
 from rpc_agent.permissions.rules import Attempt, Place, Rule
+from tests.support.effort import takes_at_most
 
 PLACE = Place(workspace="/w", config_dir="/c", home="/h")
 patterns = st.lists(st.sampled_from(["a", "b", "*", "**", "/", "?", "**/"]), max_size=8).map("".join)
@@ -72,11 +73,13 @@ def test_a_rule_fits_the_commands_its_plain_meaning_fits(pattern: str, command: 
     ],
 )
 def test_hostile_rules_are_answered_at_once(pattern: str, text: str):
-    assert not forbids(Rule("*", pattern, "deny"), on_path(text))
-    assert not allows(Rule("*", pattern, "allow"), on_command(text))
-    assert not allows(Rule(pattern, "*", "allow"), Attempt(tool=text, access="read", place=PLACE))
+    with takes_at_most(5):
+        assert not forbids(Rule("*", pattern, "deny"), on_path(text))
+        assert not allows(Rule("*", pattern, "allow"), on_command(text))
+        assert not allows(Rule(pattern, "*", "allow"), Attempt(tool=text, access="read", place=PLACE))
 
 
 @pytest.mark.parametrize("piece", ["A=1 ", "sudo x ", "rm;", "'", "\\\n", "1", "<", ">a ", "$(", "a/"])
 def test_a_hostile_command_is_answered_at_once(piece: str):
-    assert not forbids(Rule("*", "q *", "deny"), on_command(piece * (50_000 // len(piece))))
+    with takes_at_most(10):
+        assert not forbids(Rule("*", "q *", "deny"), on_command(piece * (50_000 // len(piece))))

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from rpc_agent.tools.gitignore import is_ignored, parse_rules
 from rpc_agent.tools.globs import find_glob, glob_regex
+from tests.support.effort import takes_at_most
 
 PIECES = ["a", "b", "*", "**", "/", "/**/", "?", "[ab]", "[!a]", "\\*"]
 patterns = st.lists(st.sampled_from(PIECES), max_size=8).map("".join)
@@ -93,14 +94,17 @@ def test_braces_mean_a_choice_where_they_close(pattern: str, path: str, fits: bo
 
 @pytest.mark.parametrize(("pattern", "path"), HOSTILE)
 def test_hostile_patterns_are_answered_at_once(pattern: str, path: str):
-    assert not find_glob(pattern)(path)
-    assert is_ignored(path, folder=False, rules=parse_rules(pattern)) is None
+    with takes_at_most(5):
+        assert not find_glob(pattern)(path)
+        assert is_ignored(path, folder=False, rules=parse_rules(pattern)) is None
 
 
 def test_hostile_braces_are_answered_at_once():
-    assert not find_glob("{*a,*aa}" * 25 + "b")("a" * 200)
-    assert not find_glob("{a,aa}" * 40 + "b")("a" * 60)
+    with takes_at_most(5):
+        assert not find_glob("{*a,*aa}" * 25 + "b")("a" * 200)
+        assert not find_glob("{a,aa}" * 40 + "b")("a" * 60)
 
 
 def test_a_long_line_of_open_brackets_is_read_at_once():
-    assert is_ignored("x", folder=False, rules=parse_rules("[" * 100_000)) is None
+    with takes_at_most(5):
+        assert is_ignored("x", folder=False, rules=parse_rules("[" * 100_000)) is None
