@@ -2,7 +2,7 @@
 
 import json
 import os
-import shutil
+import select
 import signal
 import subprocess
 import sys
@@ -13,7 +13,6 @@ from rpc_agent_client import RpcError
 
 from rpc_agent.__main__ import main
 from rpc_agent.cli.advice import explain
-from rpc_agent.cli.arguments import program
 from rpc_agent.cli.doctor import examine
 from rpc_agent.cli.serve import parse
 
@@ -114,10 +113,17 @@ def test_a_session_is_named_by_its_file_or_by_the_beginning_of_its_id(tmp_path: 
     ]
 
 
+def environment(folder: Path, **more: str) -> dict[str, str]:
+    """Ours, but for the folders of configuration and sessions."""
+    own = {"RPC_AGENT_CONFIG_DIR": str(folder / "config"), "RPC_AGENT_SESSION_DIR": str(folder / "sessions")}
+    return {**os.environ, **own, **more}
+
+
 def run_in(folder: Path, *arguments: str, stdout: int = subprocess.PIPE) -> "subprocess.CompletedProcess[str]":
     return subprocess.run(
         [*COMMAND, *arguments],
         cwd=folder,
+        env=environment(folder),
         stdin=subprocess.DEVNULL,
         stdout=stdout,
         stderr=subprocess.PIPE,
@@ -136,6 +142,7 @@ def test_in_a_folder_that_was_deleted_one_sentence_is_told(tmp_path: Path, comma
     script = 'cd "$1" && rmdir "$1" && shift && exec "$@"'
     done = subprocess.run(
         ["sh", "-c", script, "sh", str(gone), *COMMAND, *command],
+        env=environment(tmp_path),
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
@@ -156,7 +163,7 @@ def test_a_server_in_a_folder_that_was_deleted_serves_another(tmp_path: Path) ->
     done = subprocess.run(
         ["sh", "-c", script, "sh", str(gone), *COMMAND, *options],
         input='{"jsonrpc": "2.0", "id": 1, "method": "get_state"}\n',
-        env={**os.environ, "RPC_AGENT_CONFIG_DIR": str(tmp_path / "config")},
+        env=environment(tmp_path),
         capture_output=True,
         text=True,
         timeout=SECONDS,
@@ -195,6 +202,7 @@ def run_without(descriptor: str, folder: Path, *arguments: str) -> "subprocess.C
     return subprocess.run(
         ["sh", "-c", script, "sh", *COMMAND, *arguments],
         cwd=folder,
+        env=environment(folder),
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
@@ -205,15 +213,21 @@ def run_without(descriptor: str, folder: Path, *arguments: str) -> "subprocess.C
 
 @not_on_windows
 def test_run_says_that_ctrl_c_stopped_it(tmp_path: Path) -> None:
-    environment = {**os.environ, "RPC_AGENT_OFFLINE_PACE_MS": "300"}
-    command = [*COMMAND, "run", "--model", "offline/offline", "hi"]
     running = subprocess.Popen(
-        command, cwd=tmp_path, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True
+        [*COMMAND, "run", "--model", "offline/offline", "hi"],
+        cwd=tmp_path,
+        env=environment(tmp_path, RPC_AGENT_OFFLINE_PACE_MS="300"),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
     )
-    assert running.stdout
-    assert running.stdout.read(1)
-    running.send_signal(signal.SIGINT)
-    _, told = running.communicate(timeout=SECONDS)
+    try:
+        assert running.stdout and select.select([running.stdout], [], [], SECONDS)[0]
+        running.send_signal(signal.SIGINT)
+        _, told = running.communicate(timeout=SECONDS)
+    finally:
+        running.kill()
+        running.communicate()
     assert running.returncode == 130
     assert told.decode().endswith("rpc-agent run: stopped\n")
 
@@ -225,13 +239,19 @@ def test_sessions_alone_lists_them(tmp_path: Path) -> None:
 
 
 @not_on_windows
-def test_serve_at_a_terminal_tells_what_it_waits_for() -> None:
+def test_serve_at_a_terminal_tells_what_it_waits_for(tmp_path: Path) -> None:
     import pty  # noqa: PLC0415 - not on Windows
 
     ours, theirs = pty.openpty()
-    running = subprocess.Popen([*COMMAND, "serve"], stdin=theirs, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    running = subprocess.Popen(
+        [*COMMAND, "serve"],
+        env=environment(tmp_path),
+        stdin=theirs,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
     try:
-        assert running.stderr
+        assert running.stderr and select.select([running.stderr], [], [], SECONDS)[0]
         told = running.stderr.readline().decode()
         assert told == "This waits for JSON-RPC on stdin; to talk to the agent yourself: rpc-agent chat\n"
     finally:
@@ -243,22 +263,30 @@ def test_serve_at_a_terminal_tells_what_it_waits_for() -> None:
 
 def test_doctor_sees_folders_that_cannot_be_made(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    environment = {
+    folders = {
         "RPC_AGENT_CONFIG_DIR": str(tmp_path / "file" / "config"),
         "RPC_AGENT_SESSION_DIR": str(tmp_path / "file" / "sessions"),
     }
-    bad = [finding.text for finding in examine(environment, tmp_path) if finding.kind == "bad"]
+    bad = [finding.text for finding in examine(folders, tmp_path) if finding.kind == "bad"]
     assert any("cannot be made one" in text for text in bad)
     assert any("sessions cannot be written" in text for text in bad)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="/proc")
 def test_doctor_knows_that_proc_takes_no_sessions(tmp_path: Path) -> None:
-    environment = {"RPC_AGENT_CONFIG_DIR": str(tmp_path), "RPC_AGENT_SESSION_DIR": "/proc/nope"}
-    assert any(finding.kind == "bad" for finding in examine(environment, tmp_path))
+    folders = {"RPC_AGENT_CONFIG_DIR": str(tmp_path), "RPC_AGENT_SESSION_DIR": "/proc/nope"}
+    assert any(finding.kind == "bad" for finding in examine(folders, tmp_path))
 
 
-def test_the_name_that_is_told_to_be_typed_can_be_typed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PATH", str(tmp_path))
-    monkeypatch.chdir(tmp_path)
-    assert shutil.which(program().split(" -m ")[0]) is not None
+def test_the_name_that_is_told_to_be_typed_can_be_typed(tmp_path: Path) -> None:
+    code = "import shutil; from rpc_agent.cli.arguments import program; print(shutil.which(program().split(' -m ')[0]))"
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=tmp_path,
+        env={**environment(tmp_path), "PATH": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        timeout=SECONDS,
+        check=True,
+    )
+    assert done.stdout.strip() not in ("", "None")
