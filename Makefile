@@ -66,7 +66,7 @@ soak: export SOAK_TURNS ?= 5000
 soak: setup
 	@$(BIN)/python -c 'import atheris' 2>/dev/null || $(BIN)/python -m pip install -qq --disable-pip-version-check atheris==3.0.0 || true
 	$(BIN)/python -m tests.fuzz
-	$(BIN)/python -m pytest --durations=15 --hypothesis-seed=$$RPC_AGENT_SEED tests/fuzz tests/stateful tests/providers/test_cut_at_every_byte.py $(addprefix tests/process/test_,$(addsuffix .py,long_lives random_input faulty_services readers_that_stop clock_jumps disk_faults))
+	$(BIN)/python -m pytest -o faulthandler_timeout=0 --durations=15 --hypothesis-seed=$$RPC_AGENT_SEED tests/fuzz tests/stateful tests/providers/test_cut_at_every_byte.py $(addprefix tests/process/test_,$(addsuffix .py,long_lives random_input faulty_services readers_that_stop clock_jumps disk_faults))
 
 # The suite on every interpreter at hand, each in an environment of its own.
 PYTHONS ?= python3.11 python3.12 python3.13
