@@ -138,7 +138,8 @@ class _Planner:
         if must_shrink:
             useful = (plan for plan in (*floor, *within) if plan.freed_tokens >= _LEAST_FREED)
             return min(useful, key=lambda plan: plan.estimated_tokens_after, default=None)
-        return None if first is None else (floor or within)[0]
+        # Nothing smaller where the least that is kept is already all that has no tokens.
+        return None if first is None else (floor or within or [self.shrunk(first)])[0]
 
     def _arrives(self, plan: CompactionPlan, must_shrink: bool) -> bool:
         if not self._is_below_threshold(plan.estimated_tokens_after * self._trust):

@@ -52,6 +52,13 @@ def test_nothing_to_summarise_is_said_so(raws):
         planned(entries(*raws), 1000)
 
 
+def test_what_has_no_tokens_may_be_all_that_is_kept():
+    path = entries(said("x" * 400), answer(""))
+    budget = CompactionBudget(keep_recent_tokens=0, reserve_tokens=100)
+    plan = plan_compaction(path, project(path), budget, simple_estimates(), window=200, tokens_before=250)
+    assert (plan.first_kept_entry_id, plan.is_split_turn, texts(plan.kept_messages)) == ("e1", True, [""])
+
+
 def test_a_turn_that_is_cut_is_summarised_apart():
     path = entries(
         said("old"),
