@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from rpc_agent.errors import SessionLocked
 from rpc_agent.storage.session_store import SessionStore
 from tests.support.sessions import CountingIdentity, line, raw_entry, user, write_session
 
@@ -17,6 +18,7 @@ pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals and limits a
 APPENDER = """
 import sys
 from pathlib import Path
+from rpc_agent.errors import SessionLocked
 from rpc_agent.storage.session_store import SessionStore
 from rpc_agent.errors import RpcAgentError
 from tests.support.sessions import CountingIdentity, user
@@ -116,6 +118,7 @@ def test_a_full_disk_is_rolled_back_to_whole_lines_and_reported(tmp_path: Path, 
 BEGINNER = """
 import os, sys
 from pathlib import Path
+from rpc_agent.errors import SessionLocked
 from rpc_agent.storage.session_store import SessionStore
 from rpc_agent.errors import StorageFailed
 from tests.support.sessions import CountingIdentity, user
@@ -138,6 +141,7 @@ def test_a_session_that_finds_no_room_to_begin_leaves_no_file_and_no_lock(tmp_pa
         capture_output=True,
         text=True,
         check=True,
+        timeout=60,
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (room, room)),
     )
     assert done.stdout.splitlines() == ["28 None []"] * 2
@@ -149,7 +153,7 @@ def test_the_lock_of_a_killed_process_is_free_and_that_of_a_living_one_is_not(tm
         assert process.stdout is not None
         process.stdout.readline()
         # A second writer gets the refusal and has written nothing.
-        with pytest.raises(Exception, match=str(process.pid)):
+        with pytest.raises(SessionLocked, match=str(process.pid)):
             reopen(path)
         process.kill()
         process.stdout.read()

@@ -51,10 +51,18 @@ def _serve(connection: socket.socket, answer: Answer) -> None:
 def _read_request(connection: socket.socket) -> None:
     data = b""
     while b"\r\n\r\n" not in data:
-        data += connection.recv(65536)
+        data += _some(connection)
     head, _, body = data.partition(b"\r\n\r\n")
     length = next(
         (int(line.split(b":")[1]) for line in head.lower().split(b"\r\n") if line.startswith(b"content-length:")), 0
     )
     while len(body) < length:
-        body += connection.recv(65536)
+        body += _some(connection)
+
+
+def _some(connection: socket.socket) -> bytes:
+    """What comes next. Raises ConnectionError when the client has gone."""
+    data = connection.recv(65536)
+    if not data:
+        raise ConnectionError("the client has gone")
+    return data

@@ -3,7 +3,7 @@
 import asyncio
 import threading
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -27,11 +27,11 @@ def strict_services(answer: str) -> Iterator[Mapping[str, ChatServer]]:
     services = {api.name: ChatServer([replace(api.say(Said(text=answer)), repeat=True)], api.refuse) for api in APIS}
     services[COMPLETIONS.name] = ChatServer(services[COMPLETIONS.name].replies, picky_faults)
     try:
-        for service in services.values():
-            run(service.__aenter__())
-        yield services
-        for service in services.values():
-            run(service.__aexit__())
+        with ExitStack() as running:
+            for service in services.values():
+                run(service.__aenter__())
+                running.callback(lambda service=service: run(service.__aexit__()))
+            yield services
     finally:
         loop.call_soon_threadsafe(loop.stop)
         thread.join(PATIENCE)
