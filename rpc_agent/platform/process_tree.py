@@ -119,6 +119,17 @@ def guarded(environment: Mapping[str, str]) -> dict[str, str]:
     return {**environment, _MARK: _with_outer(environment, _OURS)}
 
 
+@contextlib.contextmanager
+def guarded_group(group: int) -> Iterator[None]:
+    """While a program runs that was started with a `guarded` environment in a session of its own, whose number is
+    `group`: its members die with us, also those that have lost that environment."""
+    _guardian.guard(group)
+    try:
+        yield
+    finally:
+        _guardian.release(group)
+
+
 def kill_live_trees() -> None:
     """Kill every tree that was started and not ended yet: the last act before an exit that waits for nobody."""
     for tree in list(_live):

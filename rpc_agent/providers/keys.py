@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from rpc_agent.errors import AuthMissing
+from rpc_agent.platform.process_tree import guarded, guarded_group
 
 _COMMAND_SECONDS = 30
 """A password manager may ask a person; one that waits longer is not going to answer."""
@@ -54,18 +55,18 @@ def read_key_source(api_key: str | None, api_key_env: str | None) -> KeySource:
 
 
 def _run(provider: str, command: str, environment: Mapping[str, str]) -> str:
-    """The first line that the command prints. Its stdin is empty and it gets a session of its own, so that it can
-    neither read the protocol nor be left behind."""
+    """The first line that the command prints. Its stdin is empty, so that it cannot read the protocol; it gets a
+    session of its own and a guardian, so that it is not left behind, whatever ends us while a person is asked."""
     process = subprocess.Popen(
         command,
         shell=True,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
-        env=dict(environment),
+        env=guarded(environment),
         start_new_session=True,
     )
-    with process:
+    with process, guarded_group(process.pid):
         try:
             output, _ = process.communicate(timeout=_COMMAND_SECONDS)
         except subprocess.TimeoutExpired:

@@ -85,6 +85,22 @@ def test_the_guardian_outlives_a_kill_of_the_whole_group() -> None:
     assert soon(lambda: living(tag) == [])
 
 
+_KEY_ASKER = """
+import os, sys
+from rpc_agent.providers.keys import KeySource
+KeySource("command", sys.argv[1]).key("p", os.environ)
+"""
+
+
+def test_a_key_command_that_waits_for_a_person_dies_with_a_process_that_is_killed() -> None:
+    tag = new_tag()
+    asker = subprocess.Popen([sys.executable, "-c", _KEY_ASKER, waiting(tag)], start_new_session=True)
+    # The asker carries the tag too, as an argument.
+    assert soon(lambda: len(living(tag)) > 1)
+    end(asker)
+    assert soon(lambda: living(tag) == [])
+
+
 # Ends the guardian of the parent, and returns when that has let go of its pipe.
 _KILLER = """
 set -- $(ps -ww --ppid $PPID -o pid=,args= | grep 'rpc-agent-guardia[n] [0-9a-f]*$')
