@@ -20,6 +20,10 @@ from rpc_agent.rpc.transport import HungUp
 _WRITE_BYTES = 1 << 20
 # Some systems refuse a write of 2 GiB or more.
 
+_FEW_PIECES = 4
+# Of a pipe's PIPE_BUF: so many are written sooner than a thread is woken, and with more the reader would be woken for
+# each while a thread writes them all at once.
+
 
 class ByteOutput:
     """One writer at a time. Belongs to the event loop that writes first."""
@@ -127,12 +131,14 @@ def _pipe_writer(fd: int) -> Callable[[bytes], int]:
     poll.register(fd, select.POLLOUT)
 
     def write(data: bytes) -> int:
-        # A pipe that has room takes this many bytes without blocking (POSIX); about more nothing is known.
-        if len(data) > select.PIPE_BUF or not poll.poll(0):
+        if len(data) > _FEW_PIECES * select.PIPE_BUF:
             return 0
+        written = 0
         with contextlib.suppress(BlockingIOError):
-            return os.write(fd, data)
-        return 0
+            # A pipe that has room takes this many bytes without blocking (POSIX); about more nothing is known.
+            while written < len(data) and poll.poll(0):
+                written += os.write(fd, data[written : written + select.PIPE_BUF])
+        return written
 
     return write
 

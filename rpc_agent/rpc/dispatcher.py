@@ -2,13 +2,12 @@
 
 The only module that knows jsonrpcserver. It is loaded after the first answer, because it brings jsonschema along.
 Covered here: no text of an unforeseen exception reaches the other side, and a method that is not found is answered
-with a suggestion. Ids, batches, cancellation and encoding never enter the library.
+with a suggestion. Ids, batches, cancellation and encoding never enter the library, and its look at each method's
+signature is left out: all of ours take a call and its params, and it costs more than a quick method's work.
 """
 
-import inspect
 import logging
 import warnings
-from collections import OrderedDict
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -20,8 +19,9 @@ from rpc_agent.rpc.errors import RpcError
 warnings.filterwarnings("ignore", message=r"(read|open)_text is deprecated", category=DeprecationWarning)
 
 from jsonrpcserver import Error, Result, Success  # noqa: E402 - after the filter
-from jsonrpcserver.async_dispatcher import dispatch_request  # noqa: E402
-from jsonrpcserver.dispatcher import dispatch_request as dispatch_quick_request  # noqa: E402
+from jsonrpcserver.async_dispatcher import call as call_method  # noqa: E402
+from jsonrpcserver.dispatcher import call as call_quick_method  # noqa: E402
+from jsonrpcserver.dispatcher import get_method  # noqa: E402
 from jsonrpcserver.request import Request  # noqa: E402
 
 _logger = logging.getLogger(__name__)
@@ -47,15 +47,15 @@ class Dispatcher:
         """The handler's result. Raises RpcError, with internalError for whatever was unforeseen."""
         if call.method not in self._methods:
             raise errors.method_not_found(call.method, self._known)
-        _, outcome = await dispatch_request(self._methods, call, _request(call, params))
-        return _unwrap(outcome)
+        method = get_method(self._methods, call.method)._value
+        return _unwrap(await call_method(_request(call, params), call, method))
 
     def run_now(self, call: Call, params: Params) -> Any:
         """The result of a quick method; None where it has to wait, and for all others. Raises as `run` does."""
         if call.method not in self._quick:
             return None
-        _, outcome = dispatch_quick_request(self._quick, call, _request(call, params))
-        return _unwrap(outcome)
+        method = get_method(self._quick, call.method)._value
+        return _unwrap(call_quick_method(_request(call, params), call, method))
 
 
 def _request(call: Call, params: Params) -> Request:
@@ -70,7 +70,6 @@ def _guarded(handler: Handler) -> _Method:
         except Exception as error:  # noqa: BLE001 - the boundary; what is unforeseen is logged
             return _failure(call, error)
 
-    method.__signature__ = _FITS  # type: ignore[attr-defined]
     return method
 
 
@@ -81,7 +80,6 @@ def _guarded_now(handler: Callable[[Call, Params], Any]) -> _QuickMethod:
         except Exception as error:  # noqa: BLE001 - as above
             return _failure(call, error)
 
-    method.__signature__ = _FITS  # type: ignore[attr-defined]
     return method
 
 
@@ -99,12 +97,4 @@ def _unwrap(outcome: Any) -> Any:
     raise RpcError(failure.code, failure.message, failure.data)
 
 
-class _Fits(inspect.Signature):
-    """The library binds the arguments of every call to see whether they fit. A call and its params always do."""
-
-    def bind(self, *args: Any, **kwargs: Any) -> inspect.BoundArguments:
-        return inspect.BoundArguments(self, OrderedDict())
-
-
-_FITS = _Fits()
 _INTERNAL = (errors.INTERNAL_ERROR, errors.internal_error().message, errors.internal_error().data)

@@ -58,7 +58,7 @@ def encode(value: Any) -> bytes:
 
 def _whole_characters(text: str) -> str:
     # JSON may spell half a surrogate pair; UTF-8 cannot, so it would fail later, wherever the string is written.
-    if re.search(r"\\u[dD][89a-fA-F]", text) is None:
+    if "\\u" not in text or re.search(r"\\u[dD][89a-fA-F]", text) is None:
         return text
     return re.sub(_ESCAPE, lambda found: "\\ufffd" if found[1] else found[0], text)
 
