@@ -17,7 +17,6 @@ from rpc_agent.protocol.sessions import (
 from rpc_agent.protocol.wire_model import SessionParams
 from rpc_agent.rpc.calls import Call
 from rpc_agent.runtime.live_session import LiveSession
-from rpc_agent.runtime.session_export import export_session, write_export
 from rpc_agent.runtime.session_registry import NewSession
 from rpc_agent.server.connection import Connection
 from rpc_agent.server.dispatch import ConnectionHandler, QuickHandler, Request, Result, SessionHandler
@@ -125,6 +124,9 @@ async def get_session_stats(request: Request, params: SessionParams) -> Result:
 
 
 async def export(request: Request, params: ExportSessionParams) -> Result:
+    # Half a megabyte and 10 ms of a start, for what few sessions are asked for.
+    from rpc_agent.runtime.session_export import export_session, write_export  # noqa: PLC0415
+
     cwd = request.session.parts.cwd
     path = None if params.output_path is None else absolute_path("outputPath", params.output_path, cwd)
     if path is not None:
