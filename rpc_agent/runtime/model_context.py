@@ -76,6 +76,8 @@ class ModelContext:
         self._running = RunningEstimate(self.estimate)
         self._learns = rule is not SIMPLE
         self._lessons: dict[str, Lessons] = {}
+        self._usage: tuple[tuple[str | None, Model | None, Lessons], ContextUsage | None] | None = None
+        """The usage told last, and the leaf, the model and what is learned of it then: from these it follows."""
         self._sent: tuple[str, int] | None = None
         """The model of the last request, and our own count of it."""
 
@@ -151,7 +153,14 @@ class ModelContext:
         return self._running.system_tokens(self._log.projection)
 
     def usage(self) -> ContextUsage | None:
-        """None where nobody knows the window."""
+        """None where nobody knows the window. Kept, for it is asked for more often than what it hangs on changes."""
+        model = self._models.model
+        hangs_on = (self._log.leaf_id, model, self._lessons_of(model))
+        if self._usage is None or self._usage[0] != hangs_on:
+            self._usage = (hangs_on, self._usage_now())
+        return self._usage[1]
+
+    def _usage_now(self) -> ContextUsage | None:
         window = self.window
         if not window:
             return None
