@@ -4,13 +4,9 @@ Nothing is lost either way, memory stays bounded, and all goes on when reading d
 """
 
 import json
-import os
 import select
-import subprocess
 import sys
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +14,7 @@ import pytest
 
 from tests.support.agent_server import PATIENCE, Home
 from tests.support.processes import resident_mebibytes, wait_until_idle
+from tests.support.serve_process import unread_process
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 
@@ -28,30 +25,12 @@ MOST_MEBIBYTES = 150
 METHODS = ("get_settings", "ping", "get_session_stats", "get_available_thinking_levels")
 
 
-@contextmanager
-def unread(home: Home) -> Iterator["subprocess.Popen[bytes]"]:
-    """A server whose output nobody reads unless the test does."""
-    process = subprocess.Popen(
-        [sys.executable, "-m", "rpc_agent", "serve"],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        cwd=home.project,
-        env={**os.environ, **home.environment, "PATH": os.environ["PATH"]},
-    )
-    with process:
-        try:
-            yield process
-        finally:
-            process.kill()
-
-
 def request(id: int, method: str, **params: Any) -> bytes:
     return json.dumps({"jsonrpc": "2.0", "id": id, "method": method, "params": params}).encode() + b"\n"
 
 
 def test_twenty_thousand_requests_unread_make_the_client_wait_and_are_all_answered(tmp_path: Path) -> None:
-    with unread(Home(tmp_path)) as server:
+    with unread_process(Home(tmp_path)) as server:
         assert server.stdin is not None and server.stdout is not None
         stdin = server.stdin
         data = b"".join(request(id, METHODS[id % len(METHODS)], _meta=FILLER) for id in range(REQUESTS))
@@ -83,7 +62,7 @@ def test_a_model_is_slowed_by_a_client_that_does_not_read_and_every_word_arrives
     home = Home(tmp_path)
     words = "".join(f"word {n} " for n in range(40_000))
     home.script({"text": words, "chunk": 12})
-    with unread(home) as server:
+    with unread_process(home) as server:
         assert server.stdin is not None and server.stdout is not None
         server.stdin.write(request(1, "prompt", message="go", wait=True))
         server.stdin.flush()

@@ -2,6 +2,7 @@
 
 import json
 import os
+import select
 import signal
 import subprocess
 import sys
@@ -12,16 +13,17 @@ from pathlib import Path
 import pytest
 
 from tests.support.agent_server import PATIENCE, Home
-from tests.support.processes import living, needs_proc, new_tag
-from tests.support.serve_process import ServeProcess, serve_process
+from tests.support.processes import living, needs_proc, new_tag, wait_until_gone, wait_until_idle
+from tests.support.serve_process import ServeProcess, serve_process, unread_process
 
 posix_only = pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
 PROMISED_SECONDS = 5.0
 
 
 def sleeper(home: Home) -> None:
-    """A run that is in a tool which would take minutes; the file `pid` holds the sleeping child's process id."""
+    """A run that is in a tool which would take minutes; through `pid` comes the sleeping child's process id."""
     home.settings(permissions={"mode": "allow"})
+    os.mkfifo(home.project / "pid")
     command = "sleep 300 & echo $! > pid; wait"
     home.script({"toolCalls": [{"name": "bash", "arguments": {"command": command}}]}, {"text": "never"})
 
@@ -33,11 +35,13 @@ def start_sleeping(server: ServeProcess, home: Home, *, wait: bool = False) -> i
 
 
 def wait_for_pid(home: Home) -> int:
-    file, deadline = home.project / "pid", time.monotonic() + PATIENCE
-    while not (file.exists() and file.read_text().strip()):
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
-    return int(file.read_text())
+    # Open for writing too, so that it does not end before somebody has written.
+    pipe = os.open(home.project / "pid", os.O_RDWR)
+    try:
+        assert select.select([pipe], [], [], PATIENCE)[0]
+        return int(os.read(pipe, 100))
+    finally:
+        os.close(pipe)
 
 
 def is_alive(pid: int) -> bool:
@@ -107,6 +111,7 @@ def test_a_signal_stops_everything_answers_and_exits(tmp_path: Path, number: int
 @posix_only
 def test_a_client_that_wants_the_end_of_input_to_stop_everything_means_its_own_commands_too(tmp_path: Path) -> None:
     home = Home(tmp_path)
+    os.mkfifo(home.project / "pid")
     with serve_process(home) as server:
         server.request(0, "initialize", {"protocolVersion": 1, "capabilities": {"abortOnEof": True}})
         server.request(1, "bash", {"command": "echo ready > ready; sleep 300 & echo $! > pid; wait"})
@@ -166,46 +171,42 @@ def test_a_trace_that_cannot_be_written_ends_the_trace_only(tmp_path: Path) -> N
         assert "the trace ends here" in server.stderr
 
 
-@posix_only
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_a_second_signal_exits_at_once(tmp_path: Path, number: int) -> None:
+@needs_proc
+@pytest.mark.parametrize("signals", [(signal.SIGTERM, signal.SIGINT), (signal.SIGINT, signal.SIGTERM)])
+def test_a_second_signal_exits_at_once(tmp_path: Path, signals: tuple[int, int]) -> None:
     home = Home(tmp_path)
-    home.settings(permissions={"mode": "allow"})
-    stubborn = "trap '' TERM INT; echo ready > pid; while true; do sleep 1; done"
-    home.script({"toolCalls": [{"name": "bash", "arguments": {"command": stubborn}}]}, {"text": "never"})
-    with serve_process(home) as server:
-        server.request(1, "prompt", {"message": "go"})
-        server.until(method="tool_execution_start")
-        for _ in range(2):
-            os.kill(server.process.pid, number)
-        assert server.wait(PROMISED_SECONDS) == 0
+    os.mkfifo(home.project / "pid")
+    home.script({"text": "x" * 2_000_000, "chunk": 1000})
+    with unread_process(home) as process:
+        assert process.stdin is not None
+        stubborn = {"command": "trap '' TERM INT; echo $$ > pid; while true; do sleep 1; done"}
+        for id, method, params in ((1, "bash", stubborn), (2, "prompt", {"message": "go"})):
+            request = {"jsonrpc": "2.0", "id": id, "method": method, "params": params}
+            process.stdin.write(json.dumps(request).encode() + b"\n")
+        process.stdin.flush()
+        child = wait_for_pid(home)
+        assert select.select([process.stdout], [], [], PATIENCE)[0]
+        wait_until_idle(process.pid)
+        # After the first alone it would wait for its reader, and only give up after 4.5 s.
+        for number in signals:
+            process.send_signal(number)
+        assert process.wait(3) == 0
+    wait_until_gone(child, seconds=PROMISED_SECONDS)
 
 
-@posix_only
+@needs_proc
 def test_a_reader_that_is_gone_ends_the_server(tmp_path: Path) -> None:
     home = Home(tmp_path)
     sleeper(home)
-    process = subprocess.Popen(
-        [sys.executable, "-m", "rpc_agent", "serve"],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        cwd=home.project,
-        env={**os.environ, **home.environment, "PATH": os.environ["PATH"]},
-    )
-    assert process.stdin is not None and process.stdout is not None
-    with process.stdin:
+    with unread_process(home) as process:
+        assert process.stdin is not None and process.stdout is not None
         prompt = {"jsonrpc": "2.0", "id": 1, "method": "prompt", "params": {"message": "go", "wait": True}}
         process.stdin.write(json.dumps(prompt).encode() + b"\n")
         process.stdin.flush()
-        while json.loads(process.stdout.readline()).get("method") != "tool_execution_start":
-            pass
+        child = wait_for_pid(home)
         process.stdout.close()
         assert process.wait(PROMISED_SECONDS) == 0
-    deadline = time.monotonic() + PROMISED_SECONDS
-    child = int((home.project / "pid").read_text() or 0) if (home.project / "pid").exists() else 0
-    while child and is_alive(child):
-        assert time.monotonic() < deadline
+    wait_until_gone(child, seconds=PROMISED_SECONDS)
 
 
 @posix_only

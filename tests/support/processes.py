@@ -2,6 +2,7 @@
 
 import os
 import re
+import select
 import sys
 import time
 import uuid
@@ -56,3 +57,15 @@ def wait_until_idle(pid: int, *, seconds: float = 60) -> None:
         time.sleep(0.05)
         now = ticks()
         quiet, before = (quiet + 1, now) if now == before else (0, now)
+
+
+def wait_until_gone(pid: int, *, seconds: float) -> None:
+    """Return when a process, of ours or not, has ended."""
+    try:
+        watched = os.pidfd_open(pid)
+    except ProcessLookupError:
+        return
+    try:
+        assert select.select([watched], [], [], seconds)[0], f"process {pid} still lives"
+    finally:
+        os.close(watched)

@@ -135,3 +135,21 @@ def serve_process(
         for stream in (process.process.stdout, process.process.stderr):
             if stream is not None:
                 stream.close()
+
+
+@contextlib.contextmanager
+def unread_process(home: Home) -> "Iterator[subprocess.Popen[bytes]]":
+    """A server whose output nobody reads unless the test does."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "rpc_agent", "serve"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        cwd=home.project,
+        env={**os.environ, **home.environment, "PATH": os.environ["PATH"]},
+    )
+    with process:
+        try:
+            yield process
+        finally:
+            process.kill()
