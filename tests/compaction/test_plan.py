@@ -52,6 +52,14 @@ def test_nothing_to_summarise_is_said_so(raws):
         planned(entries(*raws), 1000)
 
 
+def test_markers_in_front_of_what_is_kept_are_kept_with_it():
+    path = entries(said("old"), answer("a"), note("state"), label(0), note("state"), said("n" * 400), answer("b"))
+    plan = planned(path, 1)
+    assert plan.kept_entry_ids == ("e6",), "the turn is cut"
+    plan = planned(path, 50)
+    assert (plan.first_kept_entry_id, plan.kept_entry_ids) == ("e2", ("e2", "e3", "e4", "e5", "e6"))
+
+
 def test_what_has_no_tokens_may_be_all_that_is_kept():
     path = entries(said("x" * 400), answer(""))
     budget = CompactionBudget(keep_recent_tokens=0, reserve_tokens=100)

@@ -115,6 +115,14 @@ def test_a_message_is_weighed_once():
     assert (estimates(message), weighed) == (1, ["hello", "hello"])
 
 
+def test_texts_that_are_weighed_as_summaries_are_not_held():
+    estimates = MessageEstimates(SIMPLE)
+    said = user_message("hello", timestamp=0)
+    told = {"role": "compactionSummary", "summary": "x" * 40, "tokensBefore": 0, "timestamp": 0}
+    assert [estimates(said), estimates(told), estimates(told)] == [2, 10, 10]
+    assert len(estimates) == 1
+
+
 @pytest.mark.parametrize(
     ("samples", "ratio"),
     [
