@@ -63,6 +63,11 @@ def test_plain_http_goes_through_the_proxy_with_the_whole_address(tmp_path: Path
         assert (result["text"], proxy.paths) == ("through the proxy", ["http://models.invalid/v1/chat/completions"])
 
 
+def test_an_unusable_proxy_is_named_as_such(tmp_path: Path) -> None:
+    result = asked(home_for(tmp_path, "http://models.invalid/v1"), HTTP_PROXY="nonsense://x")
+    assert "check the proxy and SSL variables" in result["errorMessage"]
+
+
 def test_tls_is_tunnelled_and_the_proxys_password_is_not_told(tmp_path: Path) -> None:
     with refusing_proxy() as (address, wanted):
         result = asked(home_for(tmp_path, "https://models.invalid/v1"), HTTPS_PROXY=address)

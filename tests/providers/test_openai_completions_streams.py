@@ -224,12 +224,6 @@ async def test_an_unreachable_server_is_named() -> None:
     assert address in caught.value.message
 
 
-async def test_an_unusable_proxy_or_certificate_file_is_named_as_such(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("HTTP_PROXY", "nonsense://x")
-    with pytest.raises(ModelCallFailed, match="check the proxy and SSL variables"):
-        await ask([text_reply("never")])
-
-
 async def test_a_refusal_carries_its_status_its_wait_and_its_words() -> None:
     body = {"error": {"message": "Rate limit reached", "code": "rate_limit_exceeded"}}
     failure = await failure_of([error_reply(429, body, {"Retry-After": "7"})])
