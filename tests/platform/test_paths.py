@@ -1,6 +1,7 @@
 import os
 import subprocess
 import sys
+from contextlib import chdir
 from pathlib import Path
 
 import pytest
@@ -70,19 +71,18 @@ except ToolFailure as failure:
     ]
 
 
-def test_a_relative_variable_starts_at_the_working_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.chdir(tmp_path)
-    assert config_dir({"RPC_AGENT_CONFIG_DIR": "conf"}) == tmp_path / "conf"
+def test_a_relative_variable_starts_at_the_working_directory(tmp_path: Path):
+    with chdir(tmp_path):
+        assert config_dir({"RPC_AGENT_CONFIG_DIR": "conf"}) == tmp_path / "conf"
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="a directory in use stays there")
-def test_a_relative_variable_in_a_directory_that_is_gone_is_refused_by_its_name(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
-    (tmp_path / "gone").mkdir()
-    monkeypatch.chdir(tmp_path / "gone")
-    (tmp_path / "gone").rmdir()
-    with pytest.raises(InvalidValue, match="configDir: 'there' is relative to a directory that no longer exists"):
-        config_dir({"RPC_AGENT_CONFIG_DIR": "there"})
-    with pytest.raises(InvalidValue, match="sessionDir"):
-        sessions_dir({"RPC_AGENT_SESSION_DIR": "there"})
+def test_a_relative_variable_in_a_directory_that_is_gone_is_refused_by_its_name(tmp_path: Path):
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    with chdir(gone):
+        gone.rmdir()
+        with pytest.raises(InvalidValue, match="configDir: 'there' is relative to a directory that no longer exists"):
+            config_dir({"RPC_AGENT_CONFIG_DIR": "there"})
+        with pytest.raises(InvalidValue, match="sessionDir"):
+            sessions_dir({"RPC_AGENT_SESSION_DIR": "there"})

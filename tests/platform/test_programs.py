@@ -1,5 +1,6 @@
 import os
 import sys
+from contextlib import chdir
 from pathlib import Path
 
 import pytest
@@ -27,8 +28,8 @@ def test_the_first_folder_of_the_path_that_has_it_counts(tmp_path: Path):
 
 
 @pytest.mark.parametrize("path", [".", "", ":", "bin", "./bin", "bin:."])
-def test_a_project_we_work_in_gives_us_no_programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, path: str):
+def test_a_project_we_work_in_gives_us_no_programs(tmp_path: Path, path: str):
     program(tmp_path)
     program(tmp_path / "bin")
-    monkeypatch.chdir(tmp_path)
-    assert find_program("tool", path) is None
+    with chdir(tmp_path):
+        assert find_program("tool", path) is None

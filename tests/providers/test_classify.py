@@ -1,10 +1,8 @@
 """Real refusals and their meaning; and the same with other numbers and in other wrappings."""
 
 import json
-import os
 import random
 import re
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,9 +10,7 @@ import pytest
 from rpc_agent.providers.base import FailureKind
 from rpc_agent.providers.classify import classify, is_retryable
 from rpc_agent.providers.refusal import failed
-
-ROOT = Path(__file__).resolve().parents[2]
-CASES = Path(os.environ.get("RPC_AGENT_CASES", ROOT.parent / "shared" / "cases"))
+from tests.support.context_cases import CASES
 
 KINDS: dict[str, FailureKind] = {
     "media": "other",
