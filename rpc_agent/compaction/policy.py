@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
+from rpc_agent.context.learning import SMALLEST_LEARNED_SHARE
 from rpc_agent.context.projection import Projection
 from rpc_agent.conversation.json_values import as_count
 from rpc_agent.conversation.messages import AssistantMessage, tool_calls
@@ -17,8 +18,6 @@ _RECOVERIES_PER_USER_MESSAGE = 3
 """The fuse is renewed by any good answer; this bounds a run whose good answers alternate with overflows."""
 _GROWTH_BETWEEN_COMPACTIONS = 20
 """After a compaction the context must grow by a twentieth of the window: else each turn would compact again."""
-_SMALLEST_LEARNED_SHARE = 16
-"""A limit below a sixteenth of the declared window was misread, not learned."""
 _ESTIMATE_MAY_EXCEED_BY = 1.35
 """How far the token estimate may lie above the truth: only what is larger still is refused without asking."""
 
@@ -47,7 +46,7 @@ def effective_window(declared: int, *, learned: int) -> int:
     """The smaller of what the model declares (or the user for it, in models.json) and what refusals taught; 0 means
     unknown in each."""
     if learned and declared:
-        return min(max(learned, declared // _SMALLEST_LEARNED_SHARE), declared)
+        return min(max(learned, declared // SMALLEST_LEARNED_SHARE), declared)
     return declared or learned
 
 

@@ -5,12 +5,11 @@ Nothing here is stored: a wrong lesson ends with the session.
 
 from dataclasses import dataclass, replace
 
-from rpc_agent.context.tokens import learned_ratio
+from rpc_agent.context.tokens import RATIO_SAMPLES, learned_ratio
 
-_SAMPLES = 8
 _TRUNCATED_SHARE, _TRUNCATED_TOKENS = 0.6, 2_000
 """A service that counted this much less than we sent, and by this many tokens, cut the input without a word."""
-_SMALLEST_SHARE = 16
+SMALLEST_LEARNED_SHARE = 16
 """A limit below a sixteenth of the declared window was misread, not learned."""
 
 
@@ -47,7 +46,7 @@ def after_answer(lessons: Lessons, *, counted: int, estimated: int) -> tuple[Les
     if counted < sent * _TRUNCATED_SHARE and sent - counted > _TRUNCATED_TOKENS:
         told = None if lessons.warned else Truncation(sent, counted)
         return replace(lessons, warned=True), told
-    samples = (*lessons.samples, (counted, estimated))[-_SAMPLES:]
+    samples = (*lessons.samples, (counted, estimated))[-RATIO_SAMPLES:]
     # What went through was no limit, whatever a refusal said before.
     limit = max(lessons.limit, counted) if lessons.limit else 0
     return replace(lessons, samples=samples, limit=limit), None
@@ -55,6 +54,6 @@ def after_answer(lessons: Lessons, *, counted: int, estimated: int) -> tuple[Les
 
 def after_refusal(lessons: Lessons, *, stated: int | None, declared: int) -> Lessons:
     """What an overflow teaches: the limit that its text states, if it can be one."""
-    if not stated or (declared and not declared // _SMALLEST_SHARE <= stated < declared):
+    if not stated or (declared and not declared // SMALLEST_LEARNED_SHARE <= stated < declared):
         return lessons
     return replace(lessons, limit=stated)

@@ -24,7 +24,8 @@ Estimate = Callable[[Message], int]
 _UNITS_PER_TOKEN = 4
 _IMAGE_TOKENS = 1200
 """4800 units of the base rule: what a picture of ordinary size costs at the large services."""
-_RATIO_SAMPLES = 8
+RATIO_SAMPLES = 8
+"""The latest reports of a model that its ratio is made of."""
 _LOWEST_RATIO, _HIGHEST_RATIO = 0.5, 3.0
 """A service that reports less or more than this counts something else than the context."""
 
@@ -161,7 +162,7 @@ def learned_ratio(samples: Sequence[tuple[int, int]]) -> float:
     ratios = [reported / estimated for reported, estimated in samples if reported > 0 and estimated > 0]
     if not ratios:
         return 1.0
-    return min(max(median(ratios[-_RATIO_SAMPLES:]), _LOWEST_RATIO), _HIGHEST_RATIO)
+    return min(max(median(ratios[-RATIO_SAMPLES:]), _LOWEST_RATIO), _HIGHEST_RATIO)
 
 
 def has_usage(message: Message) -> bool:

@@ -171,13 +171,6 @@ class Conversations(Generic[KeptT]):
         return kept
 
 
-class ConversationPieces(Conversations[Pieces[PieceT]]):
-    """Pieces by conversation."""
-
-    def __init__(self) -> None:
-        super().__init__(Pieces)
-
-
 def wrote(model: Model, message: AssistantMessage) -> bool:
     """Whether this very model gave the answer: only then are thinking and signatures of it sent back."""
     return (message["api"], message["provider"], message["model"]) == (model.api, model.provider, model.id)

@@ -8,7 +8,7 @@ from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NotRequired, TypedDict, Unpack
 
 import anyio
 import anyio.to_thread
@@ -52,32 +52,32 @@ def estimate_tokens(body: Body) -> int:
     return (len(body) if isinstance(body, bytes) else sum(map(len, body))) // 4
 
 
-class StreamingModel(ABC):
-    """A ChatModel over HTTP. `headers` are the user's own, sent besides ours and in place of ours of the same name.
+class Access(TypedDict):
+    """How a service is reached."""
 
-    `key` is called in a thread at the first request, as it may run the user's command; "" means that none is needed. It
-    is called again when the service refuses the key: what a command gives may have a lifetime.
-    """
+    key: Callable[[], str]
+    """Called in a thread at the first request, as it may run the user's command; "" means that none is needed. It is
+    called again when the service refuses the key: what a command gives may have a lifetime."""
+    connections: Connections
+    headers: NotRequired[Mapping[str, str]]
+    """The user's own, sent besides ours and in place of ours of the same name."""
+    timeouts: NotRequired[Timeouts | None]
+
+
+class StreamingModel(ABC):
+    """A ChatModel over HTTP."""
 
     key_headers: tuple[str, ...] = ("authorization",)
     """Where the key goes: the first; when the user set any of them, no key is sent."""
     key_prefix = "Bearer "
 
-    def __init__(
-        self,
-        model: Model,
-        *,
-        key: Callable[[], str],
-        connections: Connections,
-        headers: Mapping[str, str] | None = None,
-        timeouts: Timeouts | None = None,
-    ) -> None:
+    def __init__(self, model: Model, **access: Unpack[Access]) -> None:
         self._model = model
-        self._find_key = key
+        self._find_key = access["key"]
         self._key: str | None = None
-        self._connections = connections
-        self._own_headers = {name.lower(): value for name, value in (headers or {}).items()}
-        self._timeouts = timeouts
+        self._connections = access["connections"]
+        self._own_headers = {name.lower(): value for name, value in access.get("headers", {}).items()}
+        self._timeouts = access.get("timeouts")
 
     @abstractmethod
     def begin(self, request: ModelRequest) -> Call:

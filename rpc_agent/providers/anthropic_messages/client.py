@@ -1,6 +1,7 @@
 """Asks a service of the messages API. `streaming` knows connections, `request` and `response` know the bytes."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from typing import Unpack
 
 from rpc_agent.conversation.models import Model
 from rpc_agent.providers.anthropic_messages.compat import read_compat
@@ -8,17 +9,15 @@ from rpc_agent.providers.anthropic_messages.request import request_body
 from rpc_agent.providers.anthropic_messages.response import MessagesReader
 from rpc_agent.providers.anthropic_messages.turns import Turns
 from rpc_agent.providers.base import ModelRequest
-from rpc_agent.providers.connections import Connections
 from rpc_agent.providers.pieces import Conversations
-from rpc_agent.providers.streaming import Call, StreamingModel, estimate_tokens
-from rpc_agent.providers.timeouts import Timeouts
+from rpc_agent.providers.streaming import Access, Call, StreamingModel, estimate_tokens
 
 _VERSION = "2023-06-01"
 """The version of the API that request and response are written for."""
 
 
 class AnthropicMessages(StreamingModel):
-    """A ChatModel that speaks the messages API; the arguments are those of StreamingModel.
+    """A ChatModel that speaks the messages API.
 
     The base address may end with /v1 or not: the vendor's own variable has it without, models.json often with it.
     """
@@ -26,16 +25,8 @@ class AnthropicMessages(StreamingModel):
     key_headers = ("x-api-key", "authorization")
     key_prefix = ""
 
-    def __init__(
-        self,
-        model: Model,
-        *,
-        key: Callable[[], str],
-        connections: Connections,
-        headers: Mapping[str, str] | None = None,
-        timeouts: Timeouts | None = None,
-    ) -> None:
-        super().__init__(model, key=key, connections=connections, headers=headers, timeouts=timeouts)
+    def __init__(self, model: Model, **access: Unpack[Access]) -> None:
+        super().__init__(model, **access)
         self._compat = read_compat(model)
         self._conversations = Conversations(lambda: Turns(model))
 

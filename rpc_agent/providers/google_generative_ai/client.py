@@ -1,22 +1,20 @@
 """Asks a service of the generateContent API. `streaming` knows connections, `request` and `response` the bytes."""
 
-from collections.abc import Callable, Mapping
+from typing import Unpack
 from urllib.parse import quote
 
 from rpc_agent.conversation.models import Model
 from rpc_agent.providers.base import ModelRequest
-from rpc_agent.providers.connections import Connections
 from rpc_agent.providers.google_generative_ai.compat import read_compat
 from rpc_agent.providers.google_generative_ai.contents import Contents
 from rpc_agent.providers.google_generative_ai.request import request_body
 from rpc_agent.providers.google_generative_ai.response import GenerateContentReader
 from rpc_agent.providers.pieces import Conversations
-from rpc_agent.providers.streaming import Call, StreamingModel, estimate_tokens
-from rpc_agent.providers.timeouts import Timeouts
+from rpc_agent.providers.streaming import Access, Call, StreamingModel, estimate_tokens
 
 
 class GoogleGenerativeAI(StreamingModel):
-    """A ChatModel that speaks generateContent; the arguments are those of StreamingModel.
+    """A ChatModel that speaks generateContent.
 
     The base address holds the version (".../v1beta"). The key is never part of the address, where logs would keep it.
     """
@@ -24,16 +22,8 @@ class GoogleGenerativeAI(StreamingModel):
     key_headers = ("x-goog-api-key", "authorization")
     key_prefix = ""
 
-    def __init__(
-        self,
-        model: Model,
-        *,
-        key: Callable[[], str],
-        connections: Connections,
-        headers: Mapping[str, str] | None = None,
-        timeouts: Timeouts | None = None,
-    ) -> None:
-        super().__init__(model, key=key, connections=connections, headers=headers, timeouts=timeouts)
+    def __init__(self, model: Model, **access: Unpack[Access]) -> None:
+        super().__init__(model, **access)
         self._compat = read_compat(model)
         self._conversations = Conversations(lambda: Contents(model, self._compat))
 

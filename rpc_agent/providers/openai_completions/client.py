@@ -1,32 +1,23 @@
 """Asks a chat-completions server. `streaming` knows connections, `request` and `response` know the bytes."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
+from typing import Unpack
 
 from rpc_agent.conversation.messages import ModelMessage
 from rpc_agent.conversation.models import Model
 from rpc_agent.providers.base import ModelRequest
-from rpc_agent.providers.connections import Connections
 from rpc_agent.providers.openai_completions.compat import Compat, read_compat
 from rpc_agent.providers.openai_completions.request import Before, Piece, body_parts, encode_message, joined_pieces
 from rpc_agent.providers.openai_completions.response import ChatCompletionReader
 from rpc_agent.providers.pieces import Conversations, Pieces
-from rpc_agent.providers.streaming import Call, StreamingModel, estimate_tokens
-from rpc_agent.providers.timeouts import Timeouts
+from rpc_agent.providers.streaming import Access, Call, StreamingModel, estimate_tokens
 
 
 class OpenAICompletions(StreamingModel):
-    """A ChatModel that speaks chat completions; the arguments are those of StreamingModel."""
+    """A ChatModel that speaks chat completions."""
 
-    def __init__(
-        self,
-        model: Model,
-        *,
-        key: Callable[[], str],
-        connections: Connections,
-        headers: Mapping[str, str] | None = None,
-        timeouts: Timeouts | None = None,
-    ) -> None:
-        super().__init__(model, key=key, connections=connections, headers=headers, timeouts=timeouts)
+    def __init__(self, model: Model, **access: Unpack[Access]) -> None:
+        super().__init__(model, **access)
         self._compat = read_compat(model.compat)
         self._conversations = Conversations(lambda: _Conversation(model, self._compat))
 

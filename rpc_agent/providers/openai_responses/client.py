@@ -1,33 +1,24 @@
 """Asks a responses server. `streaming` knows connections; `items`, `request` and `response` know the bytes."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
+from typing import Unpack
 
 from rpc_agent.conversation.messages import ModelMessage
 from rpc_agent.conversation.models import Model
 from rpc_agent.providers.base import ModelRequest
-from rpc_agent.providers.connections import Connections
 from rpc_agent.providers.openai_responses.compat import Compat, read_compat
 from rpc_agent.providers.openai_responses.items import encode_message
 from rpc_agent.providers.openai_responses.request import body_parts, joined_items
 from rpc_agent.providers.openai_responses.response import ResponsesReader
 from rpc_agent.providers.pieces import Conversations, Pieces
-from rpc_agent.providers.streaming import Call, StreamingModel, estimate_tokens
-from rpc_agent.providers.timeouts import Timeouts
+from rpc_agent.providers.streaming import Access, Call, StreamingModel, estimate_tokens
 
 
 class OpenAIResponses(StreamingModel):
-    """A ChatModel that speaks the responses API; the arguments are those of StreamingModel."""
+    """A ChatModel that speaks the responses API."""
 
-    def __init__(
-        self,
-        model: Model,
-        *,
-        key: Callable[[], str],
-        connections: Connections,
-        headers: Mapping[str, str] | None = None,
-        timeouts: Timeouts | None = None,
-    ) -> None:
-        super().__init__(model, key=key, connections=connections, headers=headers, timeouts=timeouts)
+    def __init__(self, model: Model, **access: Unpack[Access]) -> None:
+        super().__init__(model, **access)
         self._compat = read_compat(model.compat)
         self._conversations = Conversations(lambda: _Conversation(model, self._compat))
 
