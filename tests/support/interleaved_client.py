@@ -338,6 +338,8 @@ class Driver:
         methods = ("get_entries", "get_context", "get_messages", "get_tree", "get_state")
         found = {method: await self._result(method, {"sessionId": session_id}) for method in methods}
         state = found.pop("get_state") or {}
+        # It is 0 while set_auto_compaction has switched it off, which ends with the open session.
+        (found["get_context"] or {}).pop("thresholdTokens", None)
         lasting = ("leafId", "sessionName", "model", "messageCount", "contextUsage", "cwd")
         return {**found, **{name: state.get(name) for name in lasting}}
 
