@@ -22,6 +22,10 @@ class HttpFailed(Exception):
     """The exchange broke. The message says how, for a person; it never holds a header."""
 
 
+class UnusableAddress(HttpFailed):
+    """Nobody can be asked at such an address, now or later."""
+
+
 @dataclass(frozen=True, slots=True)
 class Response:
     """Status and headers (names lower case) of an answer that is still coming, and its body's pieces."""
@@ -86,7 +90,11 @@ class Http:
         try:
             request = self._client.build_request(method, url, content=content, headers=dict(headers), timeout=limits)
         except (httpx.InvalidURL, ValueError, UnicodeError):
-            raise HttpFailed(f"{_place(url)!r} is no usable address") from None
+            raise UnusableAddress(f"{_place(url)!r} is no usable address") from None
+        if request.url.scheme not in ("http", "https") or not request.url.host:
+            raise UnusableAddress(
+                f"{_place(url)!r} is no usable address: it must begin with https://HOST or http://HOST"
+            )
         response = await self._send(request)
         chunks = _chunks(response, timeouts)
         try:

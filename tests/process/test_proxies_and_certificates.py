@@ -68,6 +68,17 @@ def test_an_unusable_proxy_is_named_as_such(tmp_path: Path) -> None:
     assert "check the proxy and SSL variables" in result["errorMessage"]
 
 
+@pytest.mark.parametrize("address", ["models.example/v1", "https:///v1", "ftp://models.example/v1"])
+def test_an_address_that_nobody_can_be_asked_at_is_named_and_tried_once(tmp_path: Path, address: str) -> None:
+    home = Home(tmp_path)
+    home.settings(defaultModel="openai/gpt-5")
+    with serve_process(home, framing="lines", OPENAI_API_KEY="none", OPENAI_BASE_URL=address) as server:
+        heard = server.heard("prompt", message="hi", wait=True)
+        assert server.finish() == 0
+    assert f"'{address}/chat/completions' is no usable address" in heard[-1]["result"]["errorMessage"]
+    assert [message for message in heard if "retry" in message.get("method", "")] == []
+
+
 def test_tls_is_tunnelled_and_the_proxys_password_is_not_told(tmp_path: Path) -> None:
     with refusing_proxy() as (address, wanted):
         result = asked(home_for(tmp_path, "https://models.invalid/v1"), HTTPS_PROXY=address)
