@@ -116,9 +116,13 @@ def _did_you_mean(path: Path, model: type[BaseModel]) -> str:
         return ""
     given, names = str(path[0]), [field.alias or name for name, field in model.model_fields.items()]
     near = difflib.get_close_matches(given, names, n=1)
-    # As sessionId is elsewhere what is id here.
-    near = near or [name for name in names if given.lower().endswith(name.lower())]
+    # As sessionId is elsewhere what is id here, and path what is outputPath.
+    near = near or [name for name in names if _ends_alike(given.lower(), name.lower())]
     return f"; did you mean {near[0]}?" if near else ""
+
+
+def _ends_alike(one: str, other: str) -> bool:
+    return one.endswith(other) or other.endswith(one)
 
 
 def _json_type(value: object) -> str:

@@ -87,6 +87,7 @@ BAD: list[tuple[str, Any, list[tuple[str, str]]]] = [
     ("prompt", {"message": "x", "mesage": "y"}, [("mesage", "is not known here; did you mean message?")]),
     ("prompt", {"message": "x", "zzz": 1}, [("zzz", "is not known here")]),
     ("open_session", {"sessionId": "s", "id": "s"}, [("sessionId", "is not known here; did you mean id?")]),
+    ("export_session", {"format": "html", "path": "p"}, [("path", "is not known here; did you mean outputPath?")]),
     ("prompt", {"message": "x", "session_id": "s"}, [("session_id", "is not known here; did you mean sessionId?")]),
     (
         "prompt",
