@@ -6,7 +6,10 @@ _NEXT = {
     "authMissing": "Set the variable named above, or run: rpc-agent doctor",
     "noModel": "Set a provider's key (rpc-agent doctor lists the variables), or leave out --no-offline.",
     "modelNotFound": "Name it as provider/id; rpc-agent models tells which there are.",
-    "providerFailed": "Try again; if it goes on, check the key, the address and the network with: rpc-agent doctor",
+    "providerFailed": (
+        "Try again; if it goes on, check the network, the key (rpc-agent doctor names where it was found) "
+        "and the address (OPENAI_BASE_URL or ANTHROPIC_BASE_URL, or baseUrl in models.json)."
+    ),
     "contextOverflow": "Make the context smaller (/compact in chat), or choose a model with a larger window.",
     "sessionNotFound": "Leave out --session to begin a new one; rpc-agent sessions list --all tells which there are.",
     "sessionLocked": (
@@ -25,6 +28,8 @@ _NEXT = {
 
 # For a value that was refused: what its message names, which is an option, a field of a file, or a parameter.
 _REFUSED = (
+    (".json: line ", "Correct the file there: a comma, a quote or a bracket is missing or too many."),
+    (" sessions begin with ", "rpc-agent sessions list --all tells them apart."),
     ("settings.json", "Correct that field in the file, or take it out."),
     ("models.json", "Correct that field in the file, or take it out."),
     ("command line: defaultModel", "Give it as --model provider/id; rpc-agent models tells which there are."),

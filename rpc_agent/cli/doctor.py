@@ -13,6 +13,7 @@ from typing import Literal
 from rpc_agent_client import Client, ClientError
 
 from rpc_agent import __version__
+from rpc_agent.cli.advice import next_step
 from rpc_agent.cli.arguments import Parser, here, program, with_config_dir
 from rpc_agent.cli.server_options import serve_here, server_environment
 from rpc_agent.cli.terminal import Terminal, standard_output
@@ -97,7 +98,7 @@ def _settings(config: Path, cwd: Path) -> tuple[Settings | None, list[Finding]]:
     try:
         settings = load_settings(config, cwd if _is_trusted(config, cwd) else None)
     except RpcAgentError as error:
-        return None, [Finding("bad", f"settings: {error}", "Correct that field in the file, or take it out.")]
+        return None, [Finding("bad", f"settings: {error}", next_step("invalidParams", str(error)))]
     found = [Finding("good", f"settings: {file}")] if file.exists() else []
     return settings, found + [Finding("note", f"settings: {warning}") for warning in settings.warnings]
 
@@ -107,7 +108,7 @@ def _models(config: Path, environment: Mapping[str, str]) -> tuple[Catalog | Non
     try:
         catalog = load_catalog(config, environment)
     except RpcAgentError as error:
-        return None, [Finding("bad", f"models: {error}", "Correct that field in the file, or take it out.")]
+        return None, [Finding("bad", f"models: {error}", next_step("invalidParams", str(error)))]
     found = [Finding("good", f"models: {file}")] if file.exists() else []
     set_here = [name for name in catalog.key_variables() if environment.get(name)]
     usable = dict.fromkeys(model.provider for model in catalog.available_models() if model != OFFLINE_MODEL)
@@ -136,7 +137,8 @@ def _who_answers(settings: Settings, catalog: Catalog) -> Finding:
     if not catalog.has_key(choice.model.provider):
         fix = f"Set the variable or the apiKey of {choice.model.provider}, or choose another defaultModel."
         return Finding("bad", f"{choice.model.ref} is chosen, but it has no key", fix)
-    return Finding("good", f"{choice.model.ref} answers")
+    fix = 'Its service was not asked, so the key and the address are not tried: rpc-agent run "Hello" does.'
+    return Finding("good", f"{choice.model.ref} is the model that answers", fix)
 
 
 def _sessions(environment: Mapping[str, str], settings: Settings | None) -> Finding:

@@ -7,11 +7,12 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from rpc_agent.cli.advice import next_step
 from rpc_agent.cli.arguments import Parser, here, with_config_dir
 from rpc_agent.cli.local_time import local_time
 from rpc_agent.cli.session_text import show
 from rpc_agent.cli.terminal import Terminal, standard_error, standard_output
-from rpc_agent.errors import RpcAgentError, SessionNotFound
+from rpc_agent.errors import InvalidValue, RpcAgentError, SessionNotFound, SettingsError
 from rpc_agent.export.plain_text import one_line
 from rpc_agent.export.render import render
 from rpc_agent.export.snapshot import SessionSnapshot, take_snapshot
@@ -36,10 +37,13 @@ def main(arguments: Sequence[str]) -> int:
         standard_error().line("rpc-agent sessions list --all tells which there are.", "dim")
     except RpcAgentError as error:
         standard_error().line(error.message, "bad")
+        if isinstance(error, InvalidValue | SettingsError):
+            standard_error().line(next_step("invalidParams", error.message), "dim")
     except OSError as error:
         if error.filename is None:
             raise  # Not a file but our own output: told as it is of every command.
         standard_error().line(f"{error.filename}: {error.strerror or error}. Nothing was changed.", "bad")
+        standard_error().line("Give another file to --output, in a folder that is there.", "dim")
     return 1
 
 

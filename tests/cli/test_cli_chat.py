@@ -152,7 +152,8 @@ def test_a_retry_and_a_recovery_are_told_in_words(tmp_path: Path) -> None:
         "trying again",
         "Gave up after 4 tries.",
         "no",
-        "  Try again; if it goes on, check the key, the address and the network with: rpc-agent doctor",
+        "  Try again; if it goes on, check the network, the key (rpc-agent doctor names where it was found) "
+        "and the address (OPENAI_BASE_URL or ANTHROPIC_BASE_URL, or baseUrl in models.json).",
     ]
 
 

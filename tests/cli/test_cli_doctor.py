@@ -49,7 +49,7 @@ def test_a_model_with_its_key_in_the_file_needs_no_variable(tmp_path: Path) -> N
     (tmp_path / "config").mkdir()
     (tmp_path / "config" / "models.json").write_text(json.dumps({"providers": {"mine": mine}}))
     findings = examine(environment(tmp_path), tmp_path)
-    assert {"usable without a variable: mine", "mine/m answers"} <= set(texts(findings, "good"))
+    assert {"usable without a variable: mine", "mine/m is the model that answers"} <= set(texts(findings, "good"))
     assert texts(findings, "note") == ["ripgrep is not on PATH"]
     assert KEY not in str(findings)
 

@@ -148,6 +148,20 @@ def test_no_existing_file_is_written_over(tmp_path: Path) -> None:
     before = path.read_bytes()
     done = sessions(tmp_path, "export", str(path), "--output", str(path))
     assert (done.returncode, b"Nothing was changed" in done.stderr, path.read_bytes()) == (1, True, before)
+    assert done.stderr.splitlines()[-1] == b"Give another file to --output, in a folder that is there."
+
+
+def test_the_beginning_of_several_ids_is_answered_with_the_way_to_tell_them_apart(tmp_path: Path) -> None:
+    for last in "12":
+        keep(tmp_path, *CONVERSATION, cwd="/w", session_id=f"0198bb00-1111-7000-8000-00000000000{last}")
+    done = sessions(tmp_path, "show", "0198bb00")
+    assert (done.returncode, done.stderr.decode().splitlines()) == (
+        1,
+        [
+            "id: 2 sessions begin with '0198bb00'; give more of the id",
+            "rpc-agent sessions list --all tells them apart.",
+        ],
+    )
 
 
 @pytest.mark.parametrize(
