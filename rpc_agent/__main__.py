@@ -3,7 +3,7 @@
 import errno
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib import import_module
 
 from rpc_agent import __version__
@@ -29,9 +29,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = list(sys.argv[1:] if arguments is None else arguments)
     first = given[0] if given else ""
     if first in ("--version", "-V"):
-        return _say(f"rpc-agent {__version__}\n")
+        return _written("rpc-agent", lambda: _say(f"rpc-agent {__version__}\n"))
     if first in ("--help", "-h", "help"):
-        return _say(_help())
+        return _written("rpc-agent", lambda: _say(_help()))
     if first in _COMMANDS:
         return _run(first, given[1:])
     if first and not first.startswith("-"):
@@ -43,7 +43,7 @@ def _without_a_command(given: list[str]) -> int:
     if not os.isatty(0):
         return _run("serve", given)
     if not given:
-        return _say(_help())
+        return _written("rpc-agent", lambda: _say(_help()))
     sys.stderr.write(f"rpc-agent: {given[0]} needs a command before it, such as: rpc-agent serve {' '.join(given)}\n")
     return _USAGE_ERROR
 
@@ -52,13 +52,23 @@ def _run(command: str, arguments: list[str]) -> int:
     run = import_module(f"rpc_agent.cli.{command}").main
     if command == "serve":
         return int(run(arguments))
+    return _written(f"rpc-agent {command}", lambda: int(run(arguments)))
+
+
+def _written(name: str, work: Callable[[], int]) -> int:
+    """The exit code of what writes to stdout, with all of that written; `name` says it could not be."""
     if sys.stderr is None:
         # `2>&-`: nobody wants to hear of it, which is no reason to fail.
         sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - written to until the end
     if sys.stdout is None:
-        return _closed()
+        sys.stderr.write("rpc-agent: the output is closed, so nothing was done\n")
+        return 1
     try:
-        return int(run(arguments))
+        try:
+            return work()
+        finally:
+            # Python's own attempt at its exit would be told with a traceback, and --help ends with SystemExit.
+            sys.stdout.flush()
     except KeyboardInterrupt:
         return _INTERRUPTED
     except BrokenPipeError:
@@ -69,7 +79,7 @@ def _run(command: str, arguments: list[str]) -> int:
         if error.errno not in _OUTPUT_LOST:
             raise
         _write_no_more()
-        sys.stderr.write(f"rpc-agent {command}: the output could not be written: {error.strerror}\n")
+        sys.stderr.write(f"{name}: the output could not be written: {error.strerror}\n")
         return 1
 
 
@@ -99,16 +109,7 @@ def _help() -> str:
     )
 
 
-def _closed() -> int:
-    """Whoever started us closed stdout: there is nowhere for an answer to go."""
-    if sys.stderr is not None:
-        sys.stderr.write("rpc-agent: the output is closed, so nothing was done\n")
-    return 1
-
-
 def _say(text: str) -> int:
-    if sys.stdout is None:
-        return _closed()
     sys.stdout.write(text)
     return 0
 
