@@ -62,6 +62,11 @@ def test_a_wrong_command_line_is_one_line(arguments: list[str], told: str, capsy
             ["Correct that field in the file, or take it out."],
         ),
         ("/c/models.json: providers: must be an object", ["Correct that field in the file, or take it out."]),
+        (
+            "/c/models.json: line 2 column 1: is not JSON: Expecting ',' delimiter",
+            ["Correct the file there: a comma, a quote or a bracket is missing or too many."],
+        ),
+        ("id: 5 sessions begin with '01a'; give more of the id", ["rpc-agent sessions list --all tells them apart."]),
         ("cwd: /x is not a directory", ["Give a folder that exists."]),
         ("message: must be a string", []),
     ],
