@@ -338,8 +338,9 @@ class Driver:
         methods = ("get_entries", "get_context", "get_messages", "get_tree", "get_state")
         found = {method: await self._result(method, {"sessionId": session_id}) for method in methods}
         state = found.pop("get_state") or {}
-        # It is 0 while set_auto_compaction has switched it off, which ends with the open session.
-        (found["get_context"] or {}).pop("thresholdTokens", None)
+        # The threshold is 0 while set_auto_compaction has switched it off, which ends with the open session.
+        context = found.pop("get_context") or {}
+        found["get_context"] = {name: value for name, value in context.items() if name != "thresholdTokens"}
         lasting = ("leafId", "sessionName", "model", "messageCount", "contextUsage", "cwd")
         return {**found, **{name: state.get(name) for name in lasting}}
 
