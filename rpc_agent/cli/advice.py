@@ -29,9 +29,11 @@ _NEXT = {
 # For a value that was refused: what its message names, which is an option, a field of a file, or a parameter.
 _REFUSED = (
     (".json: line ", "Correct the file there: a comma, a quote or a bracket is missing or too many."),
+    (".json: file: cannot be read: ", "Give access to the file, or name another folder: --config-dir DIR."),
     (" sessions begin with ", "rpc-agent sessions list --all tells them apart."),
     ("settings.json", "Correct that field in the file, or take it out."),
     ("models.json", "Correct that field in the file, or take it out."),
+    ("trust.json", "Correct that line of the file, or take it out; until then no session begins."),
     ("command line: defaultModel", "Give it as --model provider/id; rpc-agent models tells which there are."),
     ("cwd:", "Give a folder that exists."),
 )

@@ -181,12 +181,12 @@ def _is_trusted(config: Path, cwd: Path) -> bool:
 
 
 def _project(config: Path, cwd: Path) -> list[Finding]:
-    if not (cwd / PROJECT_DIR).is_dir():
-        return []
     try:
         trusted = is_trusted(load_trust(config), cwd.resolve())
     except RpcAgentError as error:
-        return [Finding("bad", f"trust: {error}", "Correct the file; until then no project is trusted.")]
+        return [Finding("bad", f"trust: {error}", next_step("invalidParams", str(error)))]
+    if not (cwd / PROJECT_DIR).is_dir():
+        return []
     if trusted:
         return [Finding("good", f"this project's {PROJECT_DIR} is read: it is trusted")]
     fix = f'To trust it, put "{cwd.resolve()}": true into {trust_file(config)}.'

@@ -14,6 +14,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
+from rpc_agent.cli.advice import next_step
 from rpc_agent.cli.arguments import Parser, here, with_config_dir
 from rpc_agent.cli.terminal import Terminal, standard_error, standard_output
 from rpc_agent.conversation.models import Model
@@ -67,6 +68,7 @@ def main(arguments: Sequence[str]) -> int:
         listing = asyncio.run(list_models(environment, here(), ports=ports, refresh=options.refresh))
     except RpcAgentError as error:
         standard_error().line(f"rpc-agent models: {error}", "bad")
+        standard_error().line(f"  {next_step('invalidParams', error.message)}", "dim")
         return 1
     offers = matching(listing.offers, options.words)
     if options.json:

@@ -22,7 +22,7 @@ Speaks JSON-RPC 2.0 over stdin and stdout, one message a line or with Content-Le
   --thinking LEVEL           off, minimal, low, medium, high or xhigh
   --cwd DIR                  working directory of sessions (default: this one)
   --session PATH|ID          open this session first; the beginning of an id is enough
-  --continue                 open the latest session of the working directory first
+  --continue                 open the latest session of the working directory first, if there is one
   --no-session               keep sessions in memory only
   --session-dir DIR          where session files are kept
   --config-dir DIR           where settings.json and models.json are

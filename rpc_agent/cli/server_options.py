@@ -22,7 +22,7 @@ _WITH_VALUE = {
 }
 _REPEATABLE = {"--extension": ("FILE", "load a Python extension (may be given more than once)")}
 _FLAGS = {
-    "--continue": "go on with the latest session of this folder",
+    "--continue": "go on with the latest session of this folder, or begin one",
     "--no-session": "keep no session file",
     "--no-context-files": "do not read AGENTS.md and its like",
     "--no-offline": "fail, rather than answer by the offline model, when no model is configured",

@@ -66,6 +66,14 @@ def test_a_wrong_command_line_is_one_line(arguments: list[str], told: str, capsy
             "/c/models.json: line 2 column 1: is not JSON: Expecting ',' delimiter",
             ["Correct the file there: a comma, a quote or a bracket is missing or too many."],
         ),
+        (
+            "/c/settings.json: file: cannot be read: Permission denied",
+            ["Give access to the file, or name another folder: --config-dir DIR."],
+        ),
+        (
+            "/c/trust.json: /home/me: must be true or false",
+            ["Correct that line of the file, or take it out; until then no session begins."],
+        ),
         ("id: 5 sessions begin with '01a'; give more of the id", ["rpc-agent sessions list --all tells them apart."]),
         ("cwd: /x is not a directory", ["Give a folder that exists."]),
         ("message: must be a string", []),

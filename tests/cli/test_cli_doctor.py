@@ -70,6 +70,14 @@ def test_a_bad_value_is_named_with_its_file(tmp_path: Path, file: str, content: 
     assert str(tmp_path / "config" / file) in bad
 
 
+def test_a_bad_file_of_trust_is_a_fault_in_every_folder(tmp_path: Path) -> None:
+    (tmp_path / "config").mkdir()
+    (tmp_path / "config" / "trust.json").write_text('{"/x": 3}')
+    [bad] = [finding for finding in examine(environment(tmp_path), tmp_path) if finding.kind == "bad"]
+    assert bad.text.endswith("trust.json: /x: must be true or false, not 3")
+    assert "no session begins" in bad.fix
+
+
 def test_a_chosen_model_without_a_key_is_a_fault(tmp_path: Path) -> None:
     (tmp_path / "config").mkdir()
     (tmp_path / "config" / "settings.json").write_text(json.dumps({"defaultModel": "openai/gpt-5"}))

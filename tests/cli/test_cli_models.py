@@ -121,7 +121,9 @@ def test_a_bad_models_file_is_told_and_nothing_is_listed(tmp_path: Path) -> None
     configure(tmp_path, {"baseUrl": "ftp://x"})
     done = run(tmp_path, "--no-local")
     assert (done.returncode, done.stdout) == (1, "")
-    assert "providers.mine.baseUrl" in done.stderr
+    fault, advice = done.stderr.splitlines()
+    assert "providers.mine.baseUrl" in fault
+    assert advice == "  Correct that field in the file, or take it out."
 
 
 def test_an_unknown_option_is_a_usage_error(capsys: pytest.CaptureFixture[str]) -> None:
