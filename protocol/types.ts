@@ -864,7 +864,7 @@ export interface ExportSessionParams {
   sessionId?: string;
   /** `html` is one file that needs no other. */
   format: "html" | "markdown" | "jsonl";
-  /** The file to write. Absent: the text is in the answer. */
+  /** The file to write; one that is there is replaced. Absent: the text is in the answer. */
   outputPath?: string;
 }
 

@@ -70,8 +70,9 @@ def plan_compaction(
     plan = planner.plan(bounds.keep_recent_tokens) if exact_keep else planner.fitting(must_shrink=must_shrink)
     if plan is None:
         raise NothingToCompact(
-            "The conversation is too short to compact: all of it lies within the most recent "
-            f"{bounds.keep_recent_tokens} tokens, which are kept as they are.",
+            "The conversation is too short to compact: before its most recent "
+            f"{bounds.keep_recent_tokens} tokens, which are kept as they are, there is no message that a summary could "
+            "replace.",
             keepRecentTokens=bounds.keep_recent_tokens,
         )
     return _with_calls(plan, room or SummaryRoom())

@@ -245,7 +245,7 @@ class ExportSessionParams(SessionParams):
     format: Literal["html", "markdown", "jsonl"]
     """`html` is one file that needs no other."""
     output_path: str | None = None
-    """The file to write. Absent: the text is in the answer."""
+    """The file to write; one that is there is replaced. Absent: the text is in the answer."""
 
 
 class ExportedFile(SessionResult):

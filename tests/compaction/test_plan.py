@@ -48,7 +48,7 @@ def test_a_second_compaction_is_refused_until_something_was_said(after):
     "raws", [[], [said("short")], [said("a"), answer("b")], [system("S"), said("q")], [result("1", "x")]]
 )
 def test_nothing_to_summarise_is_said_so(raws):
-    with pytest.raises(NothingToCompact):
+    with pytest.raises(NothingToCompact, match="before its most recent 1000 tokens"):
         planned(entries(*raws), 1000)
 
 
