@@ -1,5 +1,7 @@
 """What to do next when something failed, by the stable reason of the error. Words only."""
 
+import re
+
 from rpc_agent_client import CannotStart, ClientError, RpcError, ServerExited
 
 _NEXT = {
@@ -49,10 +51,16 @@ def next_step(reason: str, message: str = "") -> str:
 def explain(error: ClientError) -> list[str]:
     """What happened and why, and what to do next, as lines for a person."""
     match error:
-        case RpcError():
+        case RpcError(reason="sessionLocked"):
             # Behind the fact stands what a program can call; a person has other ways.
-            said = f"{error.message.partition('. ')[0]}." if error.reason == "sessionLocked" else error.message
-            lines = [said, next_step(error.reason, error.message)]
+            named = re.search(r"_([^_ ]+)\.jsonl", error.message)
+            advice = next_step(error.reason)
+            lines = [
+                f"{error.message.partition('. ')[0]}.",
+                advice.replace("export ID", f"export {named[1]}") if named else advice,
+            ]
+        case RpcError():
+            lines = [error.message, next_step(error.reason, error.message)]
         case ServerExited():
             # Its stderr was passed on while it ran, so it is not told again here.
             lines = [f"The server ended before it answered (exit code {error.code}).", "Its log above tells why."]

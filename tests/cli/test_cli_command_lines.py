@@ -87,7 +87,9 @@ def test_a_locked_session_is_told_with_what_a_person_can_do() -> None:
     said = "The session 2026.jsonl is being written by process 7. Close it there, or clone_session."
     fact, advice = explain(RpcError(-32012, said, {"reason": "sessionLocked"}))
     assert (fact, "clone_session" in advice) == ("The session 2026.jsonl is being written by process 7.", False)
-    assert "rpc-agent sessions export" in advice
+    assert "rpc-agent sessions export ID " in advice
+    said = said.replace("2026.jsonl", "2026-01-01T00-00-00-000Z_0198bb00-1111.jsonl")
+    assert "sessions export 0198bb00-1111 -" in explain(RpcError(-32012, said, {"reason": "sessionLocked"}))[1]
 
 
 def test_only_an_unknown_method_is_a_matter_of_versions() -> None:
