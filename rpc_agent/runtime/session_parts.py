@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from rpc_agent.conversation.models import Model
 from rpc_agent.permissions.rules import Mode as PermissionMode
@@ -20,9 +21,11 @@ from rpc_agent.runtime.session_settings import SessionSettings
 from rpc_agent.runtime.user_shell import UserShell
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SessionState:
-    """A snapshot. `message_count` counts the messages of the context, `pending_message_count` those in the queues."""
+class SessionState(NamedTuple):
+    """A snapshot; a tuple, as it is made and compared at every question.
+
+    `message_count` counts the messages of the context, `pending_message_count` those in the queues.
+    """
 
     session_id: str
     stream_id: str

@@ -6,8 +6,9 @@ that it missed none.
 
 import asyncio
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from rpc_agent.agent.events import MessageUpdate
 from rpc_agent.conversation.json_values import JsonObject
@@ -16,6 +17,7 @@ from rpc_agent.rpc import fast_json, json_text
 from rpc_agent.rpc.envelopes import encode_notification
 from rpc_agent.rpc.peer import Peer
 from rpc_agent.runtime.events import SessionEvent
+from rpc_agent.runtime.session_parts import SessionState
 from rpc_agent.server.capabilities import ClientCapabilities
 from rpc_agent.server.delta_notification import DeltaFrame, DeltaNotification
 from rpc_agent.server.notifications import to_notification
@@ -62,6 +64,8 @@ class SessionFeed:
     """Listens to one session for one client."""
 
     def __init__(self, session_id: str, peer: Peer, capabilities: Callable[[], ClientCapabilities]) -> None:
+        self.last_state: tuple[SessionState, int, Mapping[str, Any]] | None = None
+        """What the client was told last, with the number of the last notification, and its form on the wire."""
         self._session_id = session_id
         self._peer = peer
         self._capabilities = capabilities

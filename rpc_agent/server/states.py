@@ -1,5 +1,6 @@
 """Engine values -> wire objects that several methods answer with."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from rpc_agent.runtime.live_session import LiveSession
@@ -8,14 +9,21 @@ from rpc_agent.runtime.session_parts import SessionState
 from rpc_agent.server.session_feed import SessionFeed
 
 
-def state_to_wire(session: LiveSession, feed: SessionFeed) -> dict[str, Any]:
-    """The protocol's State."""
-    state = session.state()
+def state_to_wire(session: LiveSession, feed: SessionFeed) -> Mapping[str, Any]:
+    """The protocol's State. Clients ask for it far more often than it changes, so the last one is kept."""
+    state, seq = session.state(), feed.last_seq
+    if feed.last_state is None or feed.last_state[:2] != (state, seq):
+        feed.last_state = (state, seq, _state_to_wire(state, seq))
+    return feed.last_state[2]
+
+
+def _state_to_wire(state: SessionState, seq: int) -> Mapping[str, Any]:
+    usage = state.context_usage
     optional = {
         "sessionFile": str(state.session_file) if state.session_file else None,
         "sessionName": state.session_name,
-        "model": _model_to_wire(state),
-        "contextUsage": usage_to_wire(state.context_usage) if state.context_usage else None,
+        "model": state.model.to_json(usage.context_window if usage else 0) if state.model else None,
+        "contextUsage": usage_to_wire(usage) if usage else None,
     }
     return {
         "sessionId": state.session_id,
@@ -32,16 +40,11 @@ def state_to_wire(session: LiveSession, feed: SessionFeed) -> dict[str, Any]:
         "autoRetryEnabled": state.auto_retry_enabled,
         "messageCount": state.message_count,
         "pendingMessageCount": state.pending_message_count,
-        "lastSeq": feed.last_seq,
+        "lastSeq": seq,
         "readOnly": state.read_only,
         "permissions": state.permissions,
         **{name: value for name, value in optional.items() if value is not None},
     }
-
-
-def _model_to_wire(state: SessionState) -> dict[str, Any] | None:
-    usage = state.context_usage
-    return None if state.model is None else state.model.to_json(usage.context_window if usage else 0)
 
 
 def usage_to_wire(usage: ContextUsage) -> dict[str, Any]:
