@@ -91,9 +91,11 @@ def _for_session(connection: Connection, method: Method, handler: SessionHandler
             return session, await handler(Request(connection, session, call), parsed)
 
     async def alongside(call: Call, parsed: Any, before: Sequence[anyio.Event]) -> tuple[LiveSession, Result | Later]:
-        session = await connection.session(parsed.session_id, is_question=is_question)
-        if _is_about_runs(method.name):
-            await _have_come(before)
+        is_about_runs = _is_about_runs(method.name)
+        with connection.ordering.coming() if is_about_runs else nullcontext():
+            session = await connection.session(parsed.session_id, is_question=is_question)
+            if is_about_runs:
+                await _have_come(before)
         return session, await handler(Request(connection, session, call), parsed)
 
     return run

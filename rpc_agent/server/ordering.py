@@ -41,6 +41,7 @@ class Ordering:
         self._current = anyio.Lock()
         self._line: dict[_Place, None] = {}
         """A dictionary as a set that keeps its order."""
+        self._coming = 0
 
     def is_free(self, session_id: str) -> bool:
         """Whether no earlier request is looking for its session, or has its turn in this one."""
@@ -48,8 +49,17 @@ class Ordering:
 
     @property
     def is_anybody_in_line(self) -> bool:
-        """Whether an in-order method or a message has not had its turn."""
-        return bool(self._line)
+        """Whether an in-order method, a message, or what is about the run of one, has not had its turn."""
+        return bool(self._line or self._coming)
+
+    @contextmanager
+    def coming(self) -> Iterator[None]:
+        """Around the wait of what is about runs for the messages before it."""
+        self._coming += 1
+        try:
+            yield
+        finally:
+            self._coming -= 1
 
     @contextmanager
     def place(self, method: str, session_id: str | None) -> Iterator[None]:

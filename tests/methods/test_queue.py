@@ -160,6 +160,25 @@ async def test_clear_queue_gives_the_texts_back_and_answers_who_waits_for_them(t
         assert await user_texts(client) == ["start"]
 
 
+async def test_who_looks_right_behind_a_clear_queue_finds_nothing(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    home.settings(permissions={"mode": "allow"})
+    home.script(TOOL, {"text": "done"})
+    async with serving(home) as client:
+        run = await in_a_tool(client)
+        # However far the server has come with the one when it reads the other.
+        for turns in range(20):
+            await client.request("follow_up", {"message": f"later {turns}"})
+            cleared = await client.ask("clear_queue")
+            for _ in range(turns):
+                await anyio.lowlevel.checkpoint()
+            looked = await client.ask("get_queue")
+            assert (await client.answer(looked))["followUp"] == [], turns
+            assert (await client.answer(cleared))["followUp"] == [f"later {turns}"]
+        (home.project / "go").touch()
+        await client.answer(run)
+
+
 async def test_clearing_an_empty_queue_says_nothing(tmp_path: Path) -> None:
     async with serving(Home(tmp_path)) as client:
         cleared = await client.request("clear_queue")
