@@ -14,6 +14,8 @@ from bench.session_files import write_chain
 
 _CONTEXTS = (100, 1_000, 10_000)
 _PROMPTS = 25
+_PAIRS = 100
+"""Prompts and bare POSTs: their difference is small beside either of them where megabytes are sent."""
 _WARM = 5
 
 
@@ -37,7 +39,7 @@ def _measure(url: str, path: Path) -> tuple[float, float, int]:
     size = 0
     with serving("--model", "loopback/m", models=models(url)) as server, posting(url) as post:
         server.ask("open_session", {"path": str(path)})
-        for _ in range(_WARM + _PROMPTS):
+        for _ in range(_WARM + _PAIRS):
             ours.append(_to_request(server))
             seconds, size = post()
             bare.append(seconds)
