@@ -55,11 +55,10 @@ class Connection:
     def session_now(self, session_id: str | None = None) -> LiveSession | None:
         """The same for a request that only looks, without a wait; None where it has to take its place in line."""
         self.refuse_when_ending()
-        if session_id is not None:
-            return self._named(session_id)
-        if self._feeds and self.ordering.is_free(current := next(reversed(self._feeds))):
-            return self.registry.get(current)
-        return None
+        if session_id is None and not self._feeds:
+            return None
+        session = self._named(next(reversed(self._feeds)) if session_id is None else session_id)
+        return session if self.ordering.is_free(session.session_id) else None
 
     def _named(self, session_id: str) -> LiveSession:
         if session_id not in self._feeds:
