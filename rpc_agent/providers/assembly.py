@@ -146,7 +146,7 @@ class Assembly:
         if error_message is not None:
             message["errorMessage"] = error_message
         if self.stopped is not None and self.stopped.response_id:
-            message["responseId"] = self.stopped.response_id
+            message["responseId"] = without_lone_surrogates(self.stopped.response_id)
         return message
 
     def _grow(self, kind: BlockKind, text: str) -> Sequence[BlockUpdate]:
@@ -178,7 +178,7 @@ class Assembly:
             updates += self._end_open()
             block = self._calls[event.key] = self._start("toolCall", event.id or event.key, event.name)
             updates.append(BlockStarted(block.index, "toolCall", block.id, block.name))
-        block.name = block.name or event.name
+        block.name = block.name or without_lone_surrogates(event.name)
         block.signature = event.signature or block.signature
         if event.arguments:
             block.parts.append(event.arguments)
@@ -186,7 +186,7 @@ class Assembly:
         return updates
 
     def _start(self, kind: BlockKind, call_id: str = "", name: str = "") -> _Block:
-        block = _Block(len(self._blocks), kind, call_id, name)
+        block = _Block(len(self._blocks), kind, without_lone_surrogates(call_id), without_lone_surrogates(name))
         self._blocks.append(block)
         return block
 
@@ -210,12 +210,12 @@ def _finished(block: _Block) -> AssistantBlock:
         case "text":
             text = text_block(block.text())
             if block.signature:
-                text["textSignature"] = block.signature
+                text["textSignature"] = without_lone_surrogates(block.signature)
             return text
         case "thinking":
             thinking: ThinkingBlock = {"type": "thinking", "thinking": block.text()}
             if block.signature:
-                thinking["thinkingSignature"] = block.signature
+                thinking["thinkingSignature"] = without_lone_surrogates(block.signature)
             if block.redacted:
                 thinking["redacted"] = True
             return thinking
@@ -232,5 +232,5 @@ def _finished_call(block: _Block) -> ToolCallBlock:
     if arguments is None:
         call[INVALID_ARGUMENTS] = text
     if block.signature:
-        call["thoughtSignature"] = block.signature
+        call["thoughtSignature"] = without_lone_surrogates(block.signature)
     return cast(ToolCallBlock, call)
