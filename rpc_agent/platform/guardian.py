@@ -10,6 +10,7 @@ import os
 import subprocess
 import sys
 import threading
+from collections import deque
 
 _SCRIPT = r"""
 trap '' HUP INT QUIT TERM
@@ -42,6 +43,7 @@ class Guardian:
         self._lock = threading.Lock()
         self._pipe: int | None = None
         self._groups: set[int] = set()
+        self._untold: deque[str] = deque()
 
     def stand_by(self) -> None:
         """Start the shell if it is not there: some milliseconds, so not for the event loop."""
@@ -72,7 +74,7 @@ class Guardian:
             self._tell(f"- {group}")
 
     def _is_there(self) -> bool:
-        # It passes over an empty line; that nobody reads it, the system says at once.
+        # It passes over an empty line; that nobody will read it, the system says at once.
         return not _HAS_SHELL or self._tell("")
 
     def _start(self) -> None:
@@ -97,6 +99,7 @@ class Guardian:
             os.close(ours)
         else:
             self._pipe = ours
+            self._untold.clear()
             # It ends after us, so nobody waits for it; told so, Python does not complain of it at the end.
             shell.returncode = 0
             for group in self._groups:
@@ -105,11 +108,19 @@ class Guardian:
             os.close(theirs)
 
     def _tell(self, line: str) -> bool:
-        """Whether there is somebody to tell."""
+        """Whether there is somebody to tell. One that was stopped is told the rest once it goes on."""
         if self._pipe is None:
             return False
+        self._untold.append(line)
         try:
-            os.write(self._pipe, f"{line}\n".encode())
+            while self._untold:
+                # Whole or not at all: a line is far shorter than what a pipe takes in one piece.
+                os.write(self._pipe, f"{self._untold[0]}\n".encode())
+                self._untold.popleft()
+        except BlockingIOError:
+            if not line:
+                # That somebody looked for it is no news.
+                self._untold.pop()
         except OSError:
             os.close(self._pipe)
             self._pipe = None

@@ -118,6 +118,54 @@ def test_a_guardian_that_somebody_killed_is_replaced_and_knows_what_it_knew() ->
     assert soon(lambda: [living(tag) for tag in tags] == [[], []])
 
 
+# Stops its guardian and tells it more than a pipe holds, between two commands.
+_TALKER = """
+import os, signal, subprocess, sys
+from rpc_agent.platform.guardian import Guardian
+
+def guardians():
+    listed = subprocess.run(["ps", "-ww", "--ppid", str(os.getpid()), "-o", "pid=,args="], capture_output=True, text=True)
+    return [int(line.split()[0]) for line in listed.stdout.splitlines() if "rpc-agent-guardian" in line]
+
+guardian = Guardian("a-mark-of-nobody")
+guardian.stand_by()
+stopped, = guardians()
+guardian.guard(subprocess.Popen(sys.argv[1], shell=True, start_new_session=True).pid)
+os.kill(stopped, signal.SIGSTOP)
+nobody = 99_999_999
+for _ in range(8_000):
+    guardian.guard(nobody)
+    guardian.release(nobody)
+guardian.guard(subprocess.Popen(sys.argv[1], shell=True, start_new_session=True).pid)
+guardian.stand_by()
+print(guardians() == [stopped], flush=True)
+os.kill(stopped, signal.SIGCONT)
+while sys.stdin.readline():
+    guardian.guard(nobody)
+    print(len(guardian._untold), flush=True)
+"""
+
+
+def untold(talker: "subprocess.Popen[str]") -> int:
+    assert talker.stdin is not None and talker.stdout is not None
+    talker.stdin.write("\n")
+    talker.stdin.flush()
+    return int(talker.stdout.readline())
+
+
+def test_a_guardian_that_was_stopped_is_no_other_and_hears_the_rest_when_it_goes_on() -> None:
+    tag = new_tag()
+    command = [sys.executable, "-c", _TALKER, f"exec {waiting(tag)}"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as talker:
+        assert talker.stdout is not None
+        assert talker.stdout.readline() == "True\n"
+        assert soon(lambda: untold(talker) == 0)
+        # Itself, and both of its commands.
+        assert len(living(tag)) == 3
+        talker.kill()
+    assert soon(lambda: living(tag) == [])
+
+
 def test_the_trees_of_another_process_are_left_alone() -> None:
     tag, other_tag = new_tag(), new_tag()
     parent, other = (
