@@ -3,6 +3,9 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
+# Tests start hundreds of processes, each of which would compile all of ours again.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: setup generate demo test soak test-pythons bench bench-peers fmt check types lint contract test-typescript test-clients test-pi test-local-model check-models
 
 setup: $(VENV)/.ready

@@ -1,8 +1,9 @@
 """What happens in a run, as frozen values. `server` turns them into notifications; nobody else needs to know how."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
+
+from msgspec import Struct
 
 from rpc_agent.conversation.messages import AssistantMessage, Message, ToolResultMessage
 from rpc_agent.conversation.usage import Usage
@@ -10,72 +11,62 @@ from rpc_agent.providers.assembly import BlockUpdate
 from rpc_agent.tools.base import ToolResult
 
 
-@dataclass(frozen=True, slots=True)
-class AgentStart:
+class AgentStart(Struct, frozen=True):
     """The model is about to work; one for each attempt of a run."""
 
 
-@dataclass(frozen=True, slots=True)
-class AgentEnd:
+class AgentEnd(Struct, frozen=True):
     messages: Sequence[Message]
     """Every message this attempt added, in order."""
     will_retry: bool
 
 
-@dataclass(frozen=True, slots=True)
-class AgentSettled:
+class AgentSettled(Struct, frozen=True):
     """The run is over, retries and compactions included: the last event of every run."""
 
     aborted: bool
     stop_reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class TurnStart:
+class TurnStart(Struct, frozen=True):
     """One answer of the model and the tools it calls."""
 
 
-@dataclass(frozen=True, slots=True)
-class TurnEnd:
+class TurnEnd(Struct, frozen=True):
     message: AssistantMessage
     tool_results: Sequence[ToolResultMessage]
 
 
-@dataclass(frozen=True, slots=True)
-class MessageStart:
+class MessageStart(Struct, frozen=True):
     message: Message
 
 
-class MessageUpdate(NamedTuple):
-    """A piece of the answer that is being streamed. A named tuple for speed: one is made for every delta."""
+class MessageUpdate(Struct, frozen=True):
+    """A piece of the answer that is being streamed."""
 
     update: BlockUpdate
     usage: Usage | None
 
 
-@dataclass(frozen=True, slots=True)
-class MessageEnd:
+class MessageEnd(Struct, frozen=True):
     message: Message
     entry_id: str
 
 
-@dataclass(frozen=True, slots=True)
-class ToolExecutionStart:
+class ToolExecutionStart(Struct, frozen=True):
     tool_call_id: str
     tool_name: str
     args: Mapping[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class ToolExecutionUpdate:
+class ToolExecutionUpdate(Struct, frozen=True):
     tool_call_id: str
     tool_name: str
     args: Mapping[str, Any]
     partial_result: ToolResult
 
 
-@dataclass(frozen=True, slots=True)
-class ToolExecutionEnd:
+class ToolExecutionEnd(Struct, frozen=True):
     tool_call_id: str
     tool_name: str
     result: ToolResult

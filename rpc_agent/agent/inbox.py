@@ -2,16 +2,16 @@
 
 from collections import deque
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import Literal
+
+from msgspec import Struct, field
 
 from rpc_agent.conversation.blocks import UserBlock, blocks_text
 
 QueueMode = Literal["all", "one-at-a-time"]
 
 
-@dataclass(eq=False, slots=True)
-class QueuedMessage:
+class QueuedMessage(Struct, eq=False):
     """A user message that was accepted and not yet delivered. Told apart by identity: two may read the same."""
 
     content: str | list[UserBlock]
@@ -21,8 +21,7 @@ class QueuedMessage:
         return blocks_text(self.content)
 
 
-@dataclass(slots=True)
-class Inbox:
+class Inbox(Struct):
     """Each message is taken once, in the order it came."""
 
     steering_mode: QueueMode = "one-at-a-time"

@@ -4,8 +4,9 @@ What it needs of a session it takes through `Host`; retries and compaction of wh
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Protocol
+
+from msgspec import Struct
 
 from rpc_agent.agent.abort import Abort
 from rpc_agent.agent.events import AgentStart, TurnEnd, TurnStart
@@ -44,8 +45,7 @@ class Host(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Machinery:
+class Machinery(Struct, frozen=True, kw_only=True):
     """What a run works with."""
 
     toolbox: Toolbox
@@ -55,8 +55,7 @@ class Machinery:
     now_ms: Callable[[], int]
 
 
-@dataclass(frozen=True, slots=True)
-class Turn:
+class Turn(Struct, frozen=True):
     answer: Answer
     results: Sequence[ToolResultMessage]
     ends_run: bool
@@ -65,8 +64,7 @@ class Turn:
     """Somebody asked for another answer, whatever the tools say."""
 
 
-@dataclass(frozen=True, slots=True)
-class Attempt:
+class Attempt(Struct, frozen=True):
     """One agent_start ... agent_end. `turns_spent` says that it ended because no turn was left."""
 
     last: Turn

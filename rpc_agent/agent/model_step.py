@@ -2,7 +2,8 @@
 
 from collections.abc import Awaitable, Callable
 from contextlib import aclosing
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from rpc_agent.agent.abort import Abort
 from rpc_agent.agent.events import AgentEvent, MessageStart, MessageUpdate
@@ -17,8 +18,7 @@ Drained = Callable[[], Awaitable[None]]
 """Waits while the listeners are behind, so that a slow reader slows the model instead of filling memory."""
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(Struct, frozen=True):
     """`failure` is set when the message's stopReason is "error"."""
 
     message: AssistantMessage

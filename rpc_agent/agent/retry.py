@@ -1,13 +1,12 @@
 """Whether and when a failed model call is tried again. Pure: the waiting is the runtime's."""
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from rpc_agent.providers.base import ModelCallFailed
 from rpc_agent.providers.classify import is_retryable
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RetryPolicy:
+class RetryPolicy(Struct, frozen=True, kw_only=True):
     """Milliseconds; `max_retries` are tries after the first."""
 
     enabled: bool = True
@@ -16,13 +15,11 @@ class RetryPolicy:
     max_delay_ms: int = 60_000
 
 
-@dataclass(frozen=True, slots=True)
-class RetryAfter:
+class RetryAfter(Struct, frozen=True):
     delay_ms: int
 
 
-@dataclass(frozen=True, slots=True)
-class GiveUp:
+class GiveUp(Struct, frozen=True):
     """`reason` says why another try would not help, "" where it is plain from the failure."""
 
     reason: str = ""

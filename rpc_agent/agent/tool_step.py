@@ -1,10 +1,10 @@
 """The tool calls of one answer: side by side unless one asks for sequence; results in the order of the calls."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Protocol
 
 import anyio
+from msgspec import Struct
 
 from rpc_agent.agent.abort import Abort
 from rpc_agent.agent.events import ToolExecutionEnd, ToolExecutionStart, ToolExecutionUpdate
@@ -28,8 +28,7 @@ class Toolbox(Protocol):
     async def run(self, call: ToolCallBlock, update: Callable[[ToolResult], None]) -> ToolResult: ...
 
 
-@dataclass(frozen=True, slots=True)
-class ToolOutcome:
+class ToolOutcome(Struct, frozen=True):
     call: ToolCallBlock
     result: ToolResult
 

@@ -1,8 +1,8 @@
 """The commands of a chat, one row each: name, arguments, words for /help, what it does through the protocol."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
+from msgspec import Struct
 from rpc_agent_client import RpcError
 
 from rpc_agent.cli.chat_sessions import name_session, new_session, sessions
@@ -15,8 +15,7 @@ _PERMISSION_MODES = CHOICES["permissions"]
 _HELP_COLUMN = 28
 
 
-@dataclass(frozen=True, slots=True)
-class Command:
+class Command(Struct, frozen=True):
     name: str
     arguments: str
     purpose: str

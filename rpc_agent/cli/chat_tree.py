@@ -2,8 +2,8 @@
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
+from msgspec import Struct
 from rpc_agent_client.types import TreeNode
 
 # What a person would want to go back to; settings and markers are left out of the drawing.
@@ -12,8 +12,7 @@ _SHOWN = frozenset({"message", "compaction", "branch_summary", "custom_message"}
 _WIDEST_RAILS = 30
 
 
-@dataclass(frozen=True, slots=True)
-class Rails:
+class Rails(Struct, frozen=True):
     """What leads to a branch and to the last one of them, and what stands beside the lines below each."""
 
     branch: str = "|- "
@@ -25,8 +24,7 @@ class Rails:
 UNICODE_RAILS = Rails("├─ ", "└─ ", "│  ")
 
 
-@dataclass(frozen=True, slots=True)
-class TreeLine:
+class TreeLine(Struct, frozen=True):
     """`text` begins with `>` where the next message will hang, with `*` on the way from the root to there."""
 
     entry_id: str

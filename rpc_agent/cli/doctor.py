@@ -6,10 +6,10 @@ import platform
 import textwrap
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from msgspec import Struct
 from rpc_agent_client import Client, ClientError
 
 from rpc_agent import __version__
@@ -38,8 +38,7 @@ _KERNEL_TREES = ("/proc", "/sys")
 Kind = Literal["good", "note", "bad"]
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(Struct, frozen=True):
     """`bad` keeps the agent from working; `note` is worth knowing. `fix` says what to do."""
 
     kind: Kind

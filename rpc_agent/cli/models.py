@@ -9,10 +9,11 @@ import json
 import os
 import sys
 from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
 
 from rpc_agent.cli.advice import next_step
 from rpc_agent.cli.arguments import Parser, here, with_config_dir
@@ -31,8 +32,7 @@ _SHOWN_WITHOUT_KEY = 3
 _REF_WIDTH = 44
 
 
-@dataclass(frozen=True, slots=True)
-class Offer:
+class Offer(Struct, frozen=True):
     """One model, and whether it could answer now. `variable` is where its provider's key goes, "" where none does."""
 
     model: Model
@@ -53,8 +53,7 @@ class Offer:
         }
 
 
-@dataclass(frozen=True, slots=True)
-class Listing:
+class Listing(Struct, frozen=True):
     offers: Sequence[Offer]
     troubles: Sequence[str] = ()
     """Providers that could not be asked, and why."""

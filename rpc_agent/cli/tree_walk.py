@@ -1,8 +1,10 @@
 """A cursor over the lines of a tree: what a key does, and which lines are in sight. Pure; reads no key itself."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from typing import Literal
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from rpc_agent.cli.chat_tree import TreeLine
 from rpc_agent.cli.keys import Key
@@ -20,8 +22,7 @@ _CHOICES: dict[Key, Choice] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Walk:
+class Walk(Struct, frozen=True):
     """`at` is the line of the cursor and `top` the first one in sight, both from 0; `rows` are in sight at once."""
 
     lines: Sequence[TreeLine]

@@ -2,8 +2,9 @@
 
 import zlib
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
 from typing import Any, Literal
+
+from msgspec import Struct
 
 from rpc_agent.compaction.middle import Weigh, fits
 
@@ -19,8 +20,7 @@ _PROMPT_OVERHEAD = 512
 FailureReason = Literal["error", "length", "toolCall", "empty", "degenerate"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SummaryRequest:
+class SummaryRequest(Struct, frozen=True, kw_only=True):
     """One call: no tools, a fresh routing id, nothing written to a prompt cache."""
 
     kind: Literal["history", "turnPrefix", "branch"]
@@ -29,8 +29,7 @@ class SummaryRequest:
     max_tokens: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SummaryAnswer:
+class SummaryAnswer(Struct, frozen=True, kw_only=True):
     """What came back. `usage` is the session's Usage object, where the service reported one."""
 
     text: str
@@ -44,16 +43,14 @@ Ask = Callable[[SummaryRequest], Awaitable[SummaryAnswer]]
 """Retries and their events are inside; cancelling the scope around it ends the call."""
 
 
-@dataclass(frozen=True, slots=True)
-class SummaryModel:
+class SummaryModel(Struct, frozen=True):
     """Limits of the model that is asked, in tokens, 0 where unknown."""
 
     window: int = 0
     max_tokens: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Refused:
+class Refused(Struct, frozen=True):
     """Why an answer is no summary, as a reason for programs and a sentence for people."""
 
     reason: FailureReason

@@ -1,8 +1,9 @@
 """What is remembered of a branch that is left: collect, ask, outcome. The same three steps as a compaction."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import cast
+
+from msgspec import Struct
 
 from rpc_agent.compaction.asking import Ask, SummaryModel, SummaryRequest, output_tokens, refusal
 from rpc_agent.compaction.file_operations import FileOperations, file_operations, recorded_operations
@@ -26,8 +27,7 @@ _UNKNOWN_WINDOW_BUDGET = 16_000
 _NOT_SPOKEN = frozenset({"toolResult", "system"})
 
 
-@dataclass(frozen=True, slots=True)
-class BranchMaterial:
+class BranchMaterial(Struct, frozen=True):
     """What is summarised, oldest first; file operations also of entries that did not fit."""
 
     messages: tuple[Message, ...]
@@ -37,8 +37,7 @@ class BranchMaterial:
     """The budget, where the one message there is does not fit: its middle is left out when it is told."""
 
 
-@dataclass(frozen=True, slots=True)
-class BranchSummaryOutcome:
+class BranchSummaryOutcome(Struct, frozen=True):
     summary: str
     details: JsonObject
     usage: Usage | None

@@ -5,8 +5,9 @@ text is left; how many calls that takes is known before the first.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Literal, TypeVar
+
+from msgspec import Struct
 
 from rpc_agent.compaction.middle import Weigh, fits, without_middle
 from rpc_agent.compaction.transcript import Part, Record, joined, length
@@ -32,8 +33,7 @@ _MOST_CHUNKS = 64
 """A bound on cost and time. What lies in the middle of a longer record is in no chunk; the ledger still covers it."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SummaryRoom:
+class SummaryRoom(Struct, frozen=True, kw_only=True):
     """Limits of the model that summarises, in tokens of its own; 0 where unknown. `scale`: its tokens for each of
     ours, as far as known."""
 
@@ -52,8 +52,7 @@ class SummaryRoom:
         return max(int(left / (_ESTIMATE_MAY_BE_LOW * min(max(self.scale, 1.0), 3.0))), _LEAST_ROOM)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Section:
+class Section(Struct, frozen=True, kw_only=True):
     """The calls that make one text: about finished history, or about the beginning of the turn that is cut."""
 
     kind: SectionKind

@@ -1,8 +1,10 @@
 """Plan -> ask -> outcome: asks the model for the notes and makes the one entry that records them. Stores nothing."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
 from typing import Any, Literal, cast
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from rpc_agent.compaction.asking import (
     Ask,
@@ -41,8 +43,7 @@ _WORTH_A_SECOND_TRY = frozenset({"length", "toolCall", "empty", "degenerate"})
 """A failed call was tried again by the retry policy already, where that could help."""
 
 
-@dataclass(frozen=True, slots=True)
-class CompactionProgress:
+class CompactionProgress(Struct, frozen=True):
     """`call` of `calls` begins. A second try is announced as the call it repeats."""
 
     phase: Phase
@@ -53,8 +54,7 @@ class CompactionProgress:
 Report = Callable[[CompactionProgress], None]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CompactionOutcome:
+class CompactionOutcome(Struct, frozen=True, kw_only=True):
     """A complete summary in hand, not yet recorded. `usage` is the sum of all calls, None without a report."""
 
     plan: CompactionPlan
@@ -64,8 +64,7 @@ class CompactionOutcome:
     estimated_tokens_after: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Question:
+class _Question(Struct, frozen=True, kw_only=True):
     """One call. `below`: tokens that the answer must stay below to be of use."""
 
     phase: Phase

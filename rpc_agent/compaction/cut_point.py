@@ -1,8 +1,8 @@
 """Where a context may be cut: never between a tool call and its result. Reads steps and sizes; pure."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import NamedTuple
+
+from msgspec import Struct
 
 from rpc_agent.context.projection import ProjectedMessage, Projection, context_edits
 from rpc_agent.context.tokens import Estimate
@@ -13,8 +13,7 @@ _TURN_STARTS = frozenset({"user", "bashExecution", "custom", "branchSummary", "c
 _CANDIDATES = _TURN_STARTS | {"assistant"}
 
 
-# A tuple, because one is made for each of ten thousand messages: a frozen dataclass takes three times as long.
-class Step(NamedTuple):
+class Step(Struct, frozen=True):
     """One place of the range: an entry and its message, None for entries the model does not see."""
 
     entry: Entry
@@ -25,8 +24,7 @@ class Step(NamedTuple):
     """The entry never had a message."""
 
 
-@dataclass(frozen=True, slots=True)
-class Cut:
+class Cut(Struct, frozen=True):
     """Indexes into the steps. `boundary` is `at` moved back over the metadata before it: what is kept begins there.
 
     `turn_start` is the start of the turn that `at` divides, None when `at` is between turns.
@@ -37,8 +35,7 @@ class Cut:
     turn_start: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class Range:
+class Range(Struct, frozen=True):
     """What a compaction may summarise, in order: all behind the leading compaction, its kept tail included.
 
     System messages are not summarised: the snapshot stands for them.

@@ -2,8 +2,9 @@
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from rpc_agent.conversation.json_values import JsonObject
 from rpc_agent.conversation.messages import Message
@@ -11,8 +12,7 @@ from rpc_agent.conversation.messages import Message
 _FILE_TAGS = re.compile(r"\n*<(read-files|modified-files)>\n.*?\n</\1>", re.DOTALL)
 
 
-@dataclass(frozen=True, slots=True)
-class FileOperations:
+class FileOperations(Struct, frozen=True):
     """Paths as the calls named them."""
 
     read: frozenset[str] = frozenset()

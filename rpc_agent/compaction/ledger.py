@@ -5,16 +5,16 @@
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import Literal
+
+from msgspec import Struct, field
 
 from rpc_agent.compaction.file_operations import FileOperations
 
 Outcome = Literal["ok", "error", "unknown"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UserWords:
+class UserWords(Struct, frozen=True, kw_only=True):
     """One message of the user, verbatim unless `cut`."""
 
     entry_id: str
@@ -22,8 +22,7 @@ class UserWords:
     cut: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Action:
+class Action(Struct, frozen=True, kw_only=True):
     """A tool call that was made, `times` times with the same outcome; the entry is that of the last one."""
 
     entry_id: str
@@ -34,8 +33,7 @@ class Action:
     times: int = 1
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Ledger:
+class Ledger(Struct, frozen=True, kw_only=True):
     """Lists are oldest first. As material it holds everything; fitted, what there is room for, and the counts."""
 
     words: Sequence[UserWords] = ()

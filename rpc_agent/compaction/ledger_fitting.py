@@ -1,8 +1,9 @@
 """Fits a ledger into a number of tokens: the newest words whole, then one cut in the middle, then only counted."""
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
 from typing import TypeVar
+
+from msgspec.structs import replace
 
 from rpc_agent.compaction.file_operations import FileOperations
 from rpc_agent.compaction.ledger import Action, Ledger, UserWords, all_paths

@@ -1,8 +1,9 @@
 """What there is to remember of a range: everything, whether there is room for it or not. Pure."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Any, overload
+
+from msgspec.structs import replace
 
 from rpc_agent.compaction.file_operations import FileOperations
 from rpc_agent.compaction.ledger import Action, Ledger, Outcome, UserWords
@@ -69,29 +70,30 @@ def _words(carried: Sequence[UserWords], said: Sequence[ProjectedMessage]) -> _W
     """A message may be carried and lie in the range once more, after a navigation: it is there once, where it was
     first. Two messages of one entry, as the tail of a compaction has them, may say the same."""
     ids = {each.entry_id for each in carried}
-    repeats = [at for at, (entry, _) in enumerate(said) if entry.id in ids or isinstance(entry, CompactionEntry)]
+    repeats = [at for at, each in enumerate(said) if each.entry.id in ids or isinstance(each.entry, CompactionEntry)]
     until = repeats[-1] + 1 if repeats else 0
     known = [*carried, *map(_user_words, said[:until])]
     return _Words(tuple({(each.entry_id, each.text): each for each in known}.values()), said[until:])
 
 
 def _user_words(item: ProjectedMessage) -> UserWords:
-    entry, message = item
+    message = item.message
     text = blocks_text(message["content"]) if message["role"] == "user" else ""
-    return UserWords(entry_id=entry.id, text=text or "(no text, only images)")
+    return UserWords(entry_id=item.entry.id, text=text or "(no text, only images)")
 
 
 def _actions(summarized: Sifted) -> Iterator[Action]:
     outcomes = {
         message["toolCallId"]: message["isError"]
-        for _, message in summarized.results
-        if message["role"] == "toolResult"
+        for item in summarized.results
+        if (message := item.message)["role"] == "toolResult"
     }
-    for entry, message in summarized.deeds:
+    for item in summarized.deeds:
+        message = item.message
         if message["role"] == "assistant":
-            yield from _calls_of(entry.id, message, outcomes)
+            yield from _calls_of(item.entry.id, message, outcomes)
         elif message["role"] == "bashExecution" and message.get("excludeFromContext") is not True:
-            yield _command_of(entry.id, message)
+            yield _command_of(item.entry.id, message)
 
 
 def _calls_of(entry_id: str, message: AssistantMessage, outcomes: Mapping[str, bool]) -> Iterator[Action]:

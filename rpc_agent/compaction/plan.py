@@ -1,7 +1,9 @@
 """A compaction as it is planned: the two sides of the cut, the calls, what it weighs. Decides nothing, asks nobody."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from rpc_agent.compaction.chunks import Section
 from rpc_agent.compaction.file_operations import (
@@ -25,8 +27,7 @@ _EXPECTED_NOTES, _EXPECTED_SHARE = 800, 0.1
 """How long notes turn out: headings and the few facts of any session, and about a tenth of a long one."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CompactionPlan:
+class CompactionPlan(Struct, frozen=True, kw_only=True):
     """A cut and both its sides. Message lists are in order and without system messages; counts are tokens."""
 
     first_kept_entry_id: str | None

@@ -1,8 +1,9 @@
 """What a compaction would do, decided before any model is asked. Writes nothing, asks nobody."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from itertools import takewhile
+
+from msgspec.structs import replace
 
 from rpc_agent.compaction.chunks import Section, SummaryRoom, section
 from rpc_agent.compaction.cut_point import Cut, Step, find_cut, is_turn_start, summarised_range
@@ -261,7 +262,8 @@ def _files(previous: CompactionEntry | None, summarized: Sifted) -> FileOperatio
 def _counted(said: Sequence[ProjectedMessage], estimate: Estimate) -> dict[str, int]:
     """Texts of which a message consists, with the tokens of the message: it was counted when it came."""
     counted = {}
-    for _, message in said:
+    for item in said:
+        message = item.message
         content = message["content"] if message["role"] == "user" else []
         if isinstance(content, str):
             counted[content] = estimate(message)

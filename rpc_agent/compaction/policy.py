@@ -1,8 +1,9 @@
 """When an automatic compaction is due: limits of a window, and one decision per check point. Pure; starts nothing."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
 from typing import Literal
+
+from msgspec import Struct, field
 
 from rpc_agent.context.learning import SMALLEST_LEARNED_SHARE
 from rpc_agent.context.projection import Projection
@@ -22,8 +23,7 @@ _ESTIMATE_MAY_EXCEED_BY = 1.35
 """How far the token estimate may lie above the truth: only what is larger still is refused without asking."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CompactionBudget:
+class CompactionBudget(Struct, frozen=True, kw_only=True):
     """The settings of one model, already resolved. `threshold_percent` of the window replaces `reserve_tokens`."""
 
     enabled: bool = True
@@ -32,8 +32,7 @@ class CompactionBudget:
     threshold_percent: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
+class Limits(Struct, frozen=True):
     """What a budget means in a window of `window` tokens (0: unknown, then there is no threshold)."""
 
     window: int
@@ -74,8 +73,7 @@ def quiet_until(tokens: int, window: int) -> int:
     return tokens + window // _GROWTH_BETWEEN_COMPACTIONS
 
 
-@dataclass(frozen=True, slots=True)
-class Fuse:
+class Fuse(Struct, frozen=True):
     """Whether the one recovery of this user message is used up, whether that was said, and how many there were."""
 
     spent: bool = False
@@ -97,8 +95,7 @@ class Fuse:
         return self.spent or self.recoveries >= _RECOVERIES_PER_USER_MESSAGE
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CompactionState:
+class CompactionState(Struct, frozen=True, kw_only=True):
     """What a decision depends on. Token counts are calibrated; `provider`, `model_id` are the current model's."""
 
     check_point: CheckPoint
@@ -124,13 +121,11 @@ class CompactionState:
     fuse: Fuse = field(default_factory=Fuse)
 
 
-@dataclass(frozen=True, slots=True)
-class LeaveAlone:
+class LeaveAlone(Struct, frozen=True):
     why: str
 
 
-@dataclass(frozen=True, slots=True)
-class Compact:
+class Compact(Struct, frozen=True):
     """`omit`: entries to leave out by context_edit first, so that neither summary nor retry sees the failed try."""
 
     reason: Literal["threshold", "overflow"]
@@ -138,15 +133,13 @@ class Compact:
     omit: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class FuseSpent:
+class FuseSpent(Struct, frozen=True):
     """Recovery was tried already. `announce`: say so by one compaction_end; else it was said before."""
 
     announce: bool
 
 
-@dataclass(frozen=True, slots=True)
-class NeverFits:
+class NeverFits(Struct, frozen=True):
     """The new message is larger than what any compaction could make room for: contextOverflow."""
 
     tokens: int

@@ -1,8 +1,9 @@
 """Giant tool results among what is kept: the head and the tail of each are enough to go on. Pure."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import cast
+
+from msgspec import Struct
 
 from rpc_agent.compaction.middle import Weigh, without_middle
 from rpc_agent.context.tokens import Estimate
@@ -19,8 +20,7 @@ _MADE_BY = {"madeBy": "compaction"}
 """A field of the edit's entry: who reads the session knows that nobody wanted the words gone."""
 
 
-@dataclass(frozen=True, slots=True)
-class Shrunk:
+class Shrunk(Struct, frozen=True):
     """The message as it will be, and the entry that an edit has to target."""
 
     entry_id: str

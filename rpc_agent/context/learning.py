@@ -3,7 +3,8 @@
 Nothing here is stored: a wrong lesson ends with the session.
 """
 
-from dataclasses import dataclass, replace
+from msgspec import Struct
+from msgspec.structs import replace
 
 from rpc_agent.context.tokens import RATIO_SAMPLES, learned_ratio
 
@@ -13,8 +14,7 @@ SMALLEST_LEARNED_SHARE = 16
 """A limit below a sixteenth of the declared window was misread, not learned."""
 
 
-@dataclass(frozen=True, slots=True)
-class Lessons:
+class Lessons(Struct, frozen=True):
     """Of one model. `limit` is tokens, 0 where nothing was taught; `samples` are (reported, estimated) inputs."""
 
     samples: tuple[tuple[int, int], ...] = ()
@@ -27,8 +27,7 @@ class Lessons:
         return learned_ratio(self.samples)
 
 
-@dataclass(frozen=True, slots=True)
-class Truncation:
+class Truncation(Struct, frozen=True):
     """`sent` is the calibrated estimate, `counted` what the service says it read."""
 
     sent: int

@@ -1,8 +1,9 @@
 """What of a message's content a given model may be sent. Blocks in, the same blocks or fewer out."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import Any, TypeVar, cast
+
+from msgspec import Struct, field
 
 from rpc_agent.conversation.blocks import (
     AssistantBlock,
@@ -26,8 +27,7 @@ _MOST_LEVELS = 100
 """Of arguments: files hold anything, services refuse what is nested some hundreds deep, and so do JSON writers."""
 
 
-@dataclass(frozen=True, slots=True)
-class Recipient:
+class Recipient(Struct, frozen=True):
     """Whom the messages are for. `input` are the kinds of content it reads: "text", "image"."""
 
     provider: str

@@ -1,8 +1,9 @@
 """Entries of the active branch -> the messages a model sees. A fold with every kind of entry named; pure."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, NamedTuple, assert_never
+from typing import Any, assert_never
+
+from msgspec import Struct
 
 from rpc_agent.context.growing import Growing
 from rpc_agent.conversation.messages import BranchSummaryMessage, CompactionSummaryMessage, Message, read_message
@@ -26,16 +27,14 @@ from rpc_agent.session.entries import (
 _EDITABLE_ROLES = frozenset({"user", "assistant", "toolResult", "custom"})
 
 
-# A tuple, because one is made for each message of a context: a frozen dataclass takes three times as long.
-class ProjectedMessage(NamedTuple):
+class ProjectedMessage(Struct, frozen=True):
     """A message of the context and the entry it comes from."""
 
     entry: Entry
     message: Message
 
 
-@dataclass(frozen=True, slots=True)
-class Projection:
+class Projection(Struct, frozen=True):
     """The context of a branch: the entries that take part, in context order, and the messages they yield."""
 
     entries: Sequence[Entry]

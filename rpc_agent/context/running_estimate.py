@@ -1,7 +1,8 @@
 """The size of a context that grows, in tokens: what `tokens.estimate_projected` says, at the cost of what is new."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from rpc_agent.context.growing import Fold
 from rpc_agent.context.projection import ProjectedMessage, Projection
@@ -12,8 +13,7 @@ from rpc_agent.conversation.usage import total_tokens
 from rpc_agent.session.entries import CompactionEntry, ContextEditEntry, Entry, MessageEntry
 
 
-@dataclass(frozen=True, slots=True)
-class _Messages:
+class _Messages(Struct, frozen=True):
     """What the messages add up to. `anchor`: the index of the last one that tells a usage."""
 
     count: int = 0
@@ -25,8 +25,7 @@ class _Messages:
     system: SystemState | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class _Path:
+class _Path(Struct, frozen=True):
     """`reporting`: the newest entry with a usage since the last compaction or edit."""
 
     reporting: Entry | None = None
@@ -74,7 +73,7 @@ class RunningEstimate:
         return self._path.of(path).awaits_usage
 
     def _with_message(self, before: _Messages, item: ProjectedMessage) -> _Messages:
-        entry, message = item
+        message = item.message
         tokens = self._estimate(message)
         spoken, trailing, system = before.spoken, before.trailing + tokens, before.system
         if message["role"] == "system":
@@ -82,7 +81,7 @@ class RunningEstimate:
         else:
             spoken += tokens
         if has_usage(message):
-            return _Messages(before.count + 1, spoken, before.count, entry, _usage(message), 0, system)
+            return _Messages(before.count + 1, spoken, before.count, item.entry, _usage(message), 0, system)
         # In full: `replace` takes longer than all the rest, and a session may begin with ten thousand messages.
         return _Messages(before.count + 1, spoken, before.anchor, before.anchor_entry, before.used, trailing, system)
 

@@ -1,7 +1,8 @@
 """What the agent is told about itself and its task, as named sections. Pure text from plain inputs."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from rpc_agent.conversation.tool_spec import ToolSpec
 
@@ -20,16 +21,14 @@ Rules
 - Answer briefly, and name files by their path."""
 
 
-@dataclass(frozen=True, slots=True)
-class ContextFile:
+class ContextFile(Struct, frozen=True):
     """A file with standing instructions, such as AGENTS.md."""
 
     path: str
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Skill:
+class Skill(Struct, frozen=True):
     """A how-to the agent may read when it fits: only name, purpose and place are in the prompt."""
 
     name: str
@@ -37,8 +36,7 @@ class Skill:
     path: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PromptInputs:
+class PromptInputs(Struct, frozen=True, kw_only=True):
     cwd: str
     tools: Sequence[ToolSpec] = ()
     context_files: Sequence[ContextFile] = ()

@@ -1,8 +1,9 @@
 """The system prompt as a state that messages patch. Replays, renders and compares it; decides no wording."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec import Struct, field
 
 from rpc_agent.conversation.json_values import JsonObject, as_object, as_text
 from rpc_agent.conversation.messages import Message, SystemMessage
@@ -10,8 +11,7 @@ from rpc_agent.conversation.messages import Message, SystemMessage
 _SEPARATOR = "\n\n"
 
 
-@dataclass(frozen=True, slots=True)
-class SystemState:
+class SystemState(Struct, frozen=True):
     """Texts without a name, named sections in their order, and the tools as they were declared."""
 
     text: str = ""

@@ -6,8 +6,9 @@ Two rules exist. `SIMPLE` here is the base rule of the session format, a quarter
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from statistics import median
+
+from msgspec import Struct
 
 from rpc_agent.context.js_json import compact_json
 from rpc_agent.context.projection import ProjectedMessage, Projection
@@ -30,8 +31,7 @@ _LOWEST_RATIO, _HIGHEST_RATIO = 0.5, 3.0
 """A service that reports less or more than this counts something else than the context."""
 
 
-@dataclass(frozen=True, slots=True)
-class TokenRule:
+class TokenRule(Struct, frozen=True):
     """`weigh` gives the tokens of a text as a fraction, so that the pieces of a message are rounded up once."""
 
     name: str
@@ -86,8 +86,7 @@ class MessageEstimates:
         self._known = {key: known for key, known in self._known.items() if key in wanted}
 
 
-@dataclass(frozen=True, slots=True)
-class ContextEstimate:
+class ContextEstimate(Struct, frozen=True):
     """`tokens` = what a service reported up to `last_usage_index` (a message's index) + an estimate of the rest."""
 
     tokens: int
@@ -96,8 +95,7 @@ class ContextEstimate:
     last_usage_index: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class ContextWeight:
+class ContextWeight(Struct, frozen=True):
     """What all messages add up to by our own count, whatever a service reported; and the system state among them."""
 
     system: SystemState | None

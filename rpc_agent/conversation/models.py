@@ -2,24 +2,23 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec import Struct, field
 
 from rpc_agent.conversation.json_values import JsonObject
 
 THINKING_LEVELS = ("off", "minimal", "low", "medium", "high", "xhigh")
 
 
-@dataclass(frozen=True, slots=True)
-class PriceTier:
+class PriceTier(Struct, frozen=True):
     """Other prices for a whole call that reads more than `above` tokens; those it leaves out stay as they are."""
 
     above: int
     prices: Mapping[str, float]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Model:
+class Model(Struct, frozen=True, kw_only=True):
     """One model of one provider. `context_window` and `max_tokens` are tokens, 0 where nobody knows."""
 
     id: str

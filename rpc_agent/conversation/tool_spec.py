@@ -1,13 +1,13 @@
 """How a tool is declared to a model."""
 
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from rpc_agent.conversation.json_values import JsonObject
 
 
-@dataclass(frozen=True, slots=True)
-class ToolSpec:
+class ToolSpec(Struct, frozen=True):
     """Name, purpose and JSON Schema of the arguments, as a model is told them."""
 
     name: str

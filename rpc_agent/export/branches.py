@@ -5,14 +5,14 @@ Ends for every input: missing parents, cycles, an id used twice. Never recurses,
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from rpc_agent.export.snapshot import SessionSnapshot
 from rpc_agent.session.entries import Entry
 
 
-@dataclass(frozen=True, slots=True)
-class Branch:
+class Branch(Struct, frozen=True):
     """Entries of which each hangs from the one before; the first hangs from `fork`, None for a root."""
 
     entries: tuple[Entry, ...]
@@ -21,8 +21,7 @@ class Branch:
     """Whether the session goes on at its end."""
 
 
-@dataclass(frozen=True, slots=True)
-class OutlineLine:
+class OutlineLine(Struct, frozen=True):
     entry: Entry
     depth: int
     """How many forks lead away from the active branch to this line."""

@@ -4,37 +4,34 @@ The one place that names every kind of entry; a renderer only has to know the pa
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Literal
+
+from msgspec import Struct
 
 Kind = Literal["user", "assistant", "tool", "bash", "summary", "system", "custom", "note"]
 Tone = Literal["plain", "dim", "bad"]
 
 
-@dataclass(frozen=True, slots=True)
-class Prose:
+class Prose(Struct, frozen=True):
     """What a person or a model wrote, probably as Markdown."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Verbatim:
+class Verbatim(Struct, frozen=True):
     """What a program printed, or an input of one."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Picture:
+class Picture(Struct, frozen=True):
     """`data` is what the session holds as Base64; a renderer judges whether it can be shown."""
 
     mime_type: str
     data: str
 
 
-@dataclass(frozen=True, slots=True)
-class Remark:
+class Remark(Struct, frozen=True):
     """A sentence of ours about the entry; `target` is the number of another entry it speaks of."""
 
     text: str
@@ -42,8 +39,7 @@ class Remark:
     target: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Folded:
+class Folded(Struct, frozen=True):
     """Parts that a reader opens when they want them. `number` is set when they are an entry of their own."""
 
     title: str
@@ -57,8 +53,7 @@ class Folded:
 Part = Prose | Verbatim | Picture | Remark | Folded
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Card:
+class Card(Struct, frozen=True, kw_only=True):
     """One entry. `number` is its place in the file, which makes links between entries."""
 
     number: int
@@ -70,8 +65,7 @@ class Card:
     parts: tuple[Part, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Places:
+class Places(Struct, frozen=True):
     """Where entries are found in the document, and what they are labelled, by entry id."""
 
     numbers: Mapping[str, int]

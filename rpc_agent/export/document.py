@@ -1,7 +1,9 @@
 """A session as a document: head, outline and sections of cards, in reading order. Formats nothing."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from rpc_agent.conversation.json_values import as_text
 from rpc_agent.conversation.messages import message_text, tool_calls
@@ -24,16 +26,14 @@ _TITLE = 90
 _OUTLINE = 80
 
 
-@dataclass(frozen=True, slots=True)
-class Section:
+class Section(Struct, frozen=True):
     """One branch. `fork` is the number of the entry it hangs from, None for a root."""
 
     branch: Branch
     fork: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class Heading:
+class Heading(Struct, frozen=True):
     """A line of the outline, and the entry it leads to."""
 
     number: int

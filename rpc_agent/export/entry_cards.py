@@ -1,8 +1,9 @@
 """Entries of one branch -> cards, in order. Names every kind of entry; puts results to their calls."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import assert_never
+
+from msgspec import Struct
 
 from rpc_agent.conversation.blocks import ToolCallBlock
 from rpc_agent.conversation.json_values import as_object, as_text
@@ -88,8 +89,7 @@ def _pair(entries: Sequence[Entry]) -> _Results:
     return found
 
 
-@dataclass(slots=True)
-class _Outcomes:
+class _Outcomes(Struct):
     """The results of one answer's calls, asked for in the order of the calls."""
 
     entry_id: str

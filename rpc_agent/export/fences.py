@@ -5,19 +5,18 @@ Readers of Markdown must agree with this cut: the Markdown export leaves code as
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 _OPENING = re.compile(r" {0,3}(`{3,}(?=[^`]*\Z)|~{3,})")
 _BACKTICKS = re.compile(r"`+")
 
 
-@dataclass(frozen=True, slots=True)
-class ProseLines:
+class ProseLines(Struct, frozen=True):
     lines: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class CodeLines:
+class CodeLines(Struct, frozen=True):
     """A fenced block; `closing` is None when the text ended before the block did."""
 
     opening: str

@@ -1,16 +1,16 @@
 """What an export is made of: a session's entries and what is known about them, at one moment. Reads no file."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Protocol
+
+from msgspec import Struct, field
 
 from rpc_agent.conversation.json_values import JsonObject
 from rpc_agent.session.entries import Entry
 from rpc_agent.session.warnings import SessionWarning
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SessionSnapshot:
+class SessionSnapshot(Struct, frozen=True, kw_only=True):
     """`entries` are those of all branches, in file order."""
 
     header: JsonObject

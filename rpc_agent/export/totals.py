@@ -1,8 +1,9 @@
 """What a whole session consisted of and cost, summed over all branches. Adds what was reported, estimates nothing."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec import Struct, field
 
 from rpc_agent.conversation.json_values import as_count, as_object
 from rpc_agent.conversation.messages import tool_calls
@@ -10,8 +11,7 @@ from rpc_agent.conversation.usage import total_cost
 from rpc_agent.session.entries import CompactionEntry, Entry, MessageEntry
 
 
-@dataclass(slots=True)
-class Totals:
+class Totals(Struct):
     """Tokens as services counted them, `cost` in US dollars."""
 
     user_messages: int = 0

@@ -4,8 +4,9 @@ Events and answers are JSON objects, the same for an extension in Python and for
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Literal, get_args
+
+from msgspec import Struct
 
 from rpc_agent.conversation.json_values import JsonObject, as_text
 
@@ -31,13 +32,11 @@ class BadAnswer(Exception):
     """A hook answered with something it cannot answer with; the message is for the author of the extension."""
 
 
-@dataclass(frozen=True, slots=True)
-class Cancel:
+class Cancel(Struct, frozen=True):
     """The act is not done."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OwnCompaction:
+class OwnCompaction(Struct, frozen=True, kw_only=True):
     """A summary in place of the model's. `first_kept_entry_id` None keeps nothing older."""
 
     summary: str
@@ -47,8 +46,7 @@ class OwnCompaction:
     retained_tail: Sequence[JsonObject] | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TreeAnswer:
+class TreeAnswer(Struct, frozen=True, kw_only=True):
     """What a hook decided about a navigation; a field that is None was left to the engine."""
 
     summary: str | None = None
@@ -58,23 +56,20 @@ class TreeAnswer:
     label: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Block:
+class Block(Struct, frozen=True):
     """A tool call is not made; `reason` is told to the model."""
 
     reason: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class InputAnswer:
+class InputAnswer(Struct, frozen=True, kw_only=True):
     """`handled`: the message is done with, no run begins. `text` None: unchanged."""
 
     text: str | None = None
     handled: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Drafts:
+class Drafts(Struct, frozen=True, kw_only=True):
     """Entries to append, all or none. `go_on`: the run is to continue although it would stop."""
 
     entries: tuple[JsonObject, ...] = ()

@@ -7,9 +7,10 @@ import importlib.util
 import logging
 import sys
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from importlib.metadata import entry_points
 from pathlib import Path
+
+from msgspec import Struct
 
 from rpc_agent.extensions.api import ExtensionApi
 
@@ -32,16 +33,14 @@ def extension_files(files: Iterable[Path]) -> "Loaded":
     return _loaded([(file.stem, _FileRegister(file)) for file in files])
 
 
-@dataclass(frozen=True, slots=True)
-class LoadFault:
+class LoadFault(Struct, frozen=True):
     """An extension that was left out; `error` is for people."""
 
     extension: str
     error: str
 
 
-@dataclass(frozen=True, slots=True)
-class Loaded:
+class Loaded(Struct, frozen=True):
     """Extensions in the order in which they are asked, and those that could not be loaded."""
 
     extensions: tuple[ExtensionApi, ...] = ()

@@ -8,10 +8,10 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
 import anyio
+from msgspec import Struct
 
 from rpc_agent.extensions.api import ASKED, Asked, ExtensionApi
 from rpc_agent.extensions.calling import call_handler
@@ -107,8 +107,7 @@ class PythonExtension:
         return answer
 
 
-@dataclass(frozen=True, slots=True)
-class HookFault:
+class HookFault(Struct, frozen=True):
     """A hook that failed; `error` is for people and says nothing of our insides."""
 
     extension: str
@@ -116,8 +115,7 @@ class HookFault:
     error: str
 
 
-@dataclass(frozen=True, slots=True)
-class Answered:
+class Answered(Struct, frozen=True):
     """What one source said, read; `fault` is set when it failed, and then `value` is None."""
 
     source: str

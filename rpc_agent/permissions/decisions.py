@@ -1,25 +1,23 @@
 """Decides about one attempt of a tool. Pure: the same attempt, mode and rules give the same answer."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import assert_never
+
+from msgspec import Struct
 
 from rpc_agent.permissions.matching import allows, forbids, is_inside
 from rpc_agent.permissions.rules import Attempt, Mode, Rule
 
 
-@dataclass(frozen=True, slots=True)
-class Allow:
+class Allow(Struct, frozen=True):
     pass
 
 
-@dataclass(frozen=True, slots=True)
-class Ask:
+class Ask(Struct, frozen=True):
     """The user decides; where nobody can be asked, `unanswered` says what becomes of it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Refuse:
+class Refuse(Struct, frozen=True):
     """`reason` is for the model and the user: what is not allowed, why, and how to allow it."""
 
     reason: str

@@ -3,7 +3,8 @@
 import functools
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from rpc_agent.permissions.command_lines import is_one_command, opens_the_same, possible_commands
 from rpc_agent.permissions.rules import Attempt, Place, Rule
@@ -80,8 +81,7 @@ def _characters(run: str, *, any_character: str) -> str:
     return "".join(any_character if char == "?" else re.escape(char) for char in run)
 
 
-@dataclass(frozen=True, slots=True)
-class _PathGlob:
+class _PathGlob(Struct, frozen=True):
     """Follows all places where the pieces may end at once: there are no more than the path has characters.
 
     A regular expression would try every way to share out the path among the stars.

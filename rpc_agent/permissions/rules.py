@@ -1,7 +1,8 @@
 """What is decided about (an attempt), and the rules that users write. Pure."""
 
-from dataclasses import dataclass
 from typing import Literal
+
+from msgspec import Struct
 
 Mode = Literal["read-only", "ask", "workspace", "allow"]
 
@@ -9,8 +10,7 @@ Access = Literal["read", "write", "execute"]
 Action = Literal["allow", "ask", "deny"]
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
+class Rule(Struct, frozen=True):
     """`tool` is a glob on the tool's name; `match` one on the resolved path or the whole command.
 
     In a path `*` stays inside one name and `**` crosses names; a pattern that does not begin at the root, with `~/`
@@ -23,8 +23,7 @@ class Rule:
     action: Action
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(Struct, frozen=True):
     """The folders that decisions know, absolute and resolved."""
 
     workspace: str
@@ -32,8 +31,7 @@ class Place:
     home: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Attempt:
+class Attempt(Struct, frozen=True, kw_only=True):
     """One call of a tool. `paths` are absolute and resolved (links, `..`); `command` is the whole command line."""
 
     tool: str

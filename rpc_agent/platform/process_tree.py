@@ -12,12 +12,12 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import anyio
 import anyio.abc
 import anyio.to_thread
+from msgspec import Struct
 
 from rpc_agent.platform.guardian import Guardian
 
@@ -142,8 +142,7 @@ def _with_outer(environment: Mapping[str, str], token: str) -> str:
     return f"{outer}:{token}" if outer else token
 
 
-@dataclass(frozen=True, slots=True)
-class _Process:
+class _Process(Struct, frozen=True):
     pid: int
     parent: int
     group: int

@@ -4,9 +4,9 @@ Params go out, so they are TypedDicts; results come in, so they are models, and 
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Literal, NotRequired, Self
 
+from msgspec import Struct
 from pydantic import ConfigDict, RootModel, model_validator
 from typing_extensions import TypedDict
 
@@ -190,8 +190,7 @@ class UiNotifyParams(SessionResult):
     """One or a few sentences."""
 
 
-@dataclass(frozen=True, slots=True)
-class ClientRequest:
+class ClientRequest(Struct, frozen=True):
     """One row. After `timeout` seconds without an answer, `safe_default` happens."""
 
     name: str

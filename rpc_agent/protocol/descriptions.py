@@ -7,12 +7,12 @@ import ast
 import inspect
 import itertools
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 from types import ModuleType
 
+from msgspec import Struct, field
 
-@dataclass(frozen=True, slots=True)
-class Described:
+
+class Described(Struct, frozen=True):
     """A class or a named type: its text, the texts of its own fields by Python name, the names of its bases."""
 
     text: str

@@ -4,11 +4,11 @@
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 
-@dataclass(frozen=True, slots=True)
-class ErrorCode:
+class ErrorCode(Struct, frozen=True):
     """One row. `data` maps further fields of error.data to their descriptions; a name ending in ? may be absent."""
 
     code: int

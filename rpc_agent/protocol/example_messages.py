@@ -7,16 +7,16 @@ A line is {"method", "params", "result"}, {"clientNotification", "params"}, {"no
 import json
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from rpc_agent.protocol.wire_model import JsonObject
 
 _FILE = Path(__file__).with_name("example_messages.jsonl")
 
 
-@dataclass(frozen=True, slots=True)
-class Examples:
+class Examples(Struct, frozen=True):
     """By name: for requests {"params", "result"}, for notifications the params."""
 
     methods: Mapping[str, Sequence[JsonObject]]

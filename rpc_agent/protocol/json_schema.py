@@ -1,9 +1,9 @@
 """All wire shapes as JSON Schema 2020-12: one definition a shape, described for the authors of clients."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
+from msgspec import Struct
 from pydantic import TypeAdapter
 from pydantic.json_schema import GenerateJsonSchema
 
@@ -51,8 +51,7 @@ _MODULES = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Shapes:
+class Shapes(Struct, frozen=True):
     """`definitions` by name; `params` and `results` of everything that has a name on the wire, mostly references."""
 
     definitions: Mapping[str, JsonObject]

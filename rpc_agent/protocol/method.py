@@ -1,7 +1,8 @@
 """What a row of the method table says. Knows no method."""
 
-from dataclasses import dataclass
 from typing import Any, Literal
+
+from msgspec import Struct
 
 from rpc_agent.protocol.wire_model import WireModel
 
@@ -9,8 +10,7 @@ Ordering = Literal["in-order", "alongside", "connection"]
 Scope = Literal["connection", "session"]
 
 
-@dataclass(frozen=True, slots=True)
-class Method:
+class Method(Struct, frozen=True):
     """One method of the server.
 
     `params` is a model, `result` the TypedDict (or a union of them, or None) that a handler returns.
@@ -34,8 +34,7 @@ class Method:
     """The protocol version that brought it."""
 
 
-@dataclass(frozen=True, slots=True)
-class ClientNotification:
+class ClientNotification(Struct, frozen=True):
     """A notification from the client."""
 
     name: str

@@ -1,14 +1,14 @@
 """Every notification the server sends about a session, one row each."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from rpc_agent.protocol import run_events as run
 from rpc_agent.protocol import session_events as session
 
 
-@dataclass(frozen=True, slots=True)
-class Notification:
+class Notification(Struct, frozen=True):
     """One row. `params` is a TypedDict; the first line of its docstring is the published summary."""
 
     name: str

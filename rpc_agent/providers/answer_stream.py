@@ -4,7 +4,9 @@ Knows no API: a reader says what the data of an event means. Content types are n
 """
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple, Protocol
+from typing import Protocol
+
+from msgspec import Struct
 
 from rpc_agent.providers.base import ModelCallFailed, Stopped, StreamEvent, TextDelta, ThinkingDelta, ToolCallDelta
 from rpc_agent.providers.refusal import failed
@@ -42,7 +44,7 @@ class AnswerReader(Protocol):
         ...
 
 
-class Batch(NamedTuple):
+class Batch(Struct, frozen=True):
     """What some bytes gave, up to the failure in them, if any: the same however the bytes were cut."""
 
     events: list[StreamEvent]

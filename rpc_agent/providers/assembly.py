@@ -5,8 +5,9 @@ so nobody can run it by mistake.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple, assert_never, cast
+from typing import Any, Literal, assert_never, cast
+
+from msgspec import Struct
 
 from rpc_agent.conversation.blocks import AssistantBlock, ThinkingBlock, ToolCallBlock, text_block
 from rpc_agent.conversation.json_values import without_lone_surrogates
@@ -31,8 +32,7 @@ INVALID_ARGUMENTS = "invalidArguments"
 """Field of a tool call block whose arguments were no JSON object: the text the model wrote. `arguments` is {} then."""
 
 
-@dataclass(frozen=True, slots=True)
-class BlockStarted:
+class BlockStarted(Struct, frozen=True):
     """`index` is the block's place in the message's content. `id` and `name` are a tool call's."""
 
     index: int
@@ -41,16 +41,15 @@ class BlockStarted:
     name: str = ""
 
 
-class BlockDelta(NamedTuple):
-    """More of a block; for a tool call a piece of its arguments' JSON. A named tuple for speed: one for every delta."""
+class BlockDelta(Struct, frozen=True):
+    """More of a block; for a tool call a piece of its arguments' JSON."""
 
-    index: int  # type: ignore[assignment]  # In place of the method that tuples have; nobody looks for a place in one.
+    index: int
     kind: BlockKind
     delta: str
 
 
-@dataclass(frozen=True, slots=True)
-class BlockEnded:
+class BlockEnded(Struct, frozen=True):
     index: int
     block: AssistantBlock
 

@@ -1,8 +1,10 @@
 """The providers everybody may have a key for. Data only; their models come from the generated table."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
 from typing import Any
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from rpc_agent.conversation.models import Model
 from rpc_agent.providers.keys import KeySource
@@ -10,8 +12,7 @@ from rpc_agent.providers.model_table import table_models
 from rpc_agent.providers.timeouts import Timeouts
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Provider:
+class Provider(Struct, frozen=True, kw_only=True):
     """How to reach a service. `compat` holds for all its models, and is in each of them already."""
 
     name: str

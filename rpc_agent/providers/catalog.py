@@ -2,10 +2,11 @@
 
 import difflib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
 
 import anyio.to_thread
+from msgspec import Struct
+from msgspec.structs import replace
 
 from rpc_agent.conversation.models import Model, split_ref
 from rpc_agent.errors import ModelNotFound, NoModel
@@ -28,8 +29,7 @@ OFFLINE_PACE_VARIABLE = "RPC_AGENT_OFFLINE_PACE_MS"
 """Milliseconds before each delta of the offline model, for demonstrations."""
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
+class Choice(Struct, frozen=True):
     """`implicit_offline`: nobody asked for the offline model; there was just no other."""
 
     model: Model

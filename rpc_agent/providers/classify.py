@@ -6,8 +6,9 @@ of the input.
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from rpc_agent.conversation.usage import input_tokens
 from rpc_agent.providers import failure_words as words
@@ -19,8 +20,7 @@ _FULL = 0.99
 """Of the window: some servers keep a few tokens for themselves."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Failure:
+class Failure(Struct, frozen=True, kw_only=True):
     """`limit` is the input limit in tokens that an overflow's text states."""
 
     kind: FailureKind
@@ -28,8 +28,7 @@ class Failure:
     limit: int | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Evidence:
+class _Evidence(Struct, frozen=True, kw_only=True):
     provider: str
     status: int | None
     """The inner status where a wrapper answers 200 or a status of its own."""

@@ -8,8 +8,9 @@ import html
 import json
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 _MAX_DEPTH = 24
 """Deeper nesting is no error message."""
@@ -54,8 +55,7 @@ _ENTITY = re.compile(r"&(quot|lt|gt|#\d{2,4});")
 _STATUS_IN_TEXT = re.compile(r"(?<![\w.])([45]\d\d)(?![\w.]*\d)(?=$|[\s:,.<)\"'{-])")
 
 
-@dataclass(frozen=True, slots=True)
-class FailureText:
+class FailureText(Struct, frozen=True):
     """`message` is for people and rules, `codes` are the machine's words, lower case; `status` is an inner one."""
 
     message: str

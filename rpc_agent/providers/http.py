@@ -7,10 +7,10 @@ import re
 import ssl
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from dataclasses import dataclass
 from typing import Any
 
 import httpx
+from msgspec import Struct
 
 from rpc_agent.providers.timeouts import Timeouts
 
@@ -26,8 +26,7 @@ class UnusableAddress(HttpFailed):
     """Nobody can be asked at such an address, now or later."""
 
 
-@dataclass(frozen=True, slots=True)
-class Response:
+class Response(Struct, frozen=True):
     """Status and headers (names lower case) of an answer that is still coming, and its body's pieces."""
 
     status: int

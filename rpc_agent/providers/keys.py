@@ -5,8 +5,9 @@ import signal
 import subprocess
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Literal
+
+from msgspec import Struct
 
 from rpc_agent.errors import AuthMissing
 from rpc_agent.platform.process_tree import guarded, guarded_group
@@ -15,8 +16,7 @@ _COMMAND_SECONDS = 30
 """A password manager may ask a person; one that waits longer is not going to answer."""
 
 
-@dataclass(frozen=True, slots=True)
-class KeySource:
+class KeySource(Struct, frozen=True):
     """`value` is the literal, the variable's name or the command; for "none" the provider needs no key."""
 
     kind: Literal["none", "literal", "variable", "command"]

@@ -1,8 +1,10 @@
 """What a service's own list of models says of their limits, whatever it calls them. Pure; asks nobody."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from rpc_agent.conversation.json_values import as_count, as_object, as_text
 from rpc_agent.conversation.models import Model
@@ -18,8 +20,7 @@ _WINDOW_FIELDS = (
 _OUTPUT_FIELDS = ("max_completion_tokens", "max_output_tokens", "outputTokenLimit")
 
 
-@dataclass(frozen=True, slots=True)
-class Listed:
+class Listed(Struct, frozen=True):
     """One model of a list; 0 where the list does not say."""
 
     id: str

@@ -1,12 +1,12 @@
 """Finds the model servers that run on this machine. Asks only 127.0.0.1, only when called, and not for long."""
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import anyio
 import anyio.to_thread
 import orjson
+from msgspec import Struct
 
 from rpc_agent.conversation.models import Model
 from rpc_agent.providers.local_models import (
@@ -32,8 +32,7 @@ _MAX_MODELS = 100
 """Each model of an Ollama costs a question."""
 
 
-@dataclass(frozen=True, slots=True)
-class LocalServer:
+class LocalServer(Struct, frozen=True):
     """`base_url` is that of its chat-completions API."""
 
     kind: LocalKind

@@ -2,9 +2,10 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
+
+from msgspec.structs import replace
 
 from rpc_agent.conversation.models import Model, PriceTier
 from rpc_agent.errors import SettingsError

@@ -2,10 +2,11 @@
 
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from itertools import compress, count
 from operator import is_not
 from typing import Generic, Protocol, TypeVar, runtime_checkable
+
+from msgspec import Struct
 
 from rpc_agent.conversation.messages import AssistantMessage, ModelMessage
 from rpc_agent.conversation.models import Model
@@ -73,8 +74,7 @@ _LARGER = 8
 """How many times larger than the next a part is kept, see `_join_kept`."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Part(Generic[StateT]):
+class _Part(Struct, Generic[StateT], frozen=True):
     body: bytes
     end: int
     """How many pieces this part and those before it were made of."""

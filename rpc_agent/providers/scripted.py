@@ -28,11 +28,11 @@ cancelled. Tool arguments may be a text instead of an object, to play a model th
 
 import json
 from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, cast, get_args
 
 import anyio
+from msgspec import Struct, field
 
 from rpc_agent.conversation.usage import Usage, make_usage
 from rpc_agent.errors import SettingsError
@@ -56,8 +56,7 @@ _CHUNK = 16
 _FAILS = "the script says that this call fails"
 
 
-@dataclass(frozen=True, slots=True)
-class ScriptedCall:
+class ScriptedCall(Struct, frozen=True):
     """`arguments` as an object, or as the very text the model writes. Without an id one is made from the place."""
 
     name: str
@@ -65,8 +64,7 @@ class ScriptedCall:
     id: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class ScriptedError:
+class ScriptedError(Struct, frozen=True):
     """`retry_after` is in seconds."""
 
     kind: FailureKind = "other"
@@ -76,8 +74,7 @@ class ScriptedError:
     limit: int | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reply:
+class Reply(Struct, frozen=True, kw_only=True):
     """One answer. Without `usage` the input is estimated from the request; without `stop_reason` the calls decide."""
 
     text: str = ""

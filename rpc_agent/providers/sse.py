@@ -3,7 +3,7 @@
 Lines end at CR, LF or CRLF and nowhere else: U+2028, U+2029 and U+0085 are ordinary text inside JSON.
 """
 
-from typing import NamedTuple
+from msgspec import Struct
 
 MAX_EVENT_BYTES = 32 * 1024 * 1024
 """A whole answer in one event (a server that does not really stream) fits many times; a runaway line does not."""
@@ -14,7 +14,7 @@ _MAX_STRAY = 2000
 _BOM = b"\xef\xbb\xbf"
 
 
-class SseEvent(NamedTuple):
+class SseEvent(Struct, frozen=True):
     """`name` is "" where the stream gave none. `data` is UTF-8, its lines joined by LF; not decoded, as JSON readers
     take bytes."""
 

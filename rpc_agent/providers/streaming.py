@@ -7,11 +7,11 @@ nowhere else, and neither it nor a header is in any error.
 from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, NotRequired, TypedDict, Unpack
 
 import anyio
 import anyio.to_thread
+from msgspec import Struct
 
 from rpc_agent.conversation.models import Model
 from rpc_agent.errors import AuthMissing
@@ -38,8 +38,7 @@ Body = bytes | Sequence[bytes]
 """A request's body, whole or in parts that are sent behind each other."""
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
+class Call(Struct, frozen=True):
     """One request, ready to be sent; `url` never holds a key."""
 
     url: str

@@ -1,11 +1,11 @@
 """How long a service is waited for. Data; knows no HTTP library, so that reading it loads none."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Timeouts:
+class Timeouts(Struct, frozen=True, kw_only=True):
     """Seconds."""
 
     connect: float = 10.0

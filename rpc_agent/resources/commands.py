@@ -6,9 +6,10 @@ A template is a Markdown file in `prompts/`, its name the file's. A skill is a f
 import re
 import shlex
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
+
+from msgspec import Struct
 
 from rpc_agent.resources.front_matter import split_front_matter
 
@@ -20,8 +21,7 @@ _CALL = re.compile(r"/(\S+)\s*(.*)", re.DOTALL)
 """A line end parts a name from what it is given as a space does."""
 
 
-@dataclass(frozen=True, slots=True)
-class Command:
+class Command(Struct, frozen=True):
     """`description` is one line, "" where there is none; `body` is the file's text without its head."""
 
     name: str

@@ -7,8 +7,9 @@ that is nobody's instructions: a key, or our own configuration.
 import os
 import stat
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from rpc_agent.platform.real_folder import open_real
 
@@ -19,8 +20,7 @@ _MOST_BYTES = 256 * 1024
 """More than any instructions have; a mistaken file must not fill the model's window."""
 
 
-@dataclass(frozen=True, slots=True)
-class ContextFile:
+class ContextFile(Struct, frozen=True):
     """`truncated`: the file was longer than what is kept."""
 
     path: Path
@@ -28,8 +28,7 @@ class ContextFile:
     truncated: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class ContextFiles:
+class ContextFiles(Struct, frozen=True):
     """In the order in which they count: the user's, then from the root of the file system down to the folder.
 
     `unreadable` holds sentences about files that are there but could not be read.

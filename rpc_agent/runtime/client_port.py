@@ -1,8 +1,9 @@
 """What the engine may ask of whoever embeds it. Knows no wire; without a client everything has its safe default."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Literal, Protocol
+
+from msgspec import Struct
 
 from rpc_agent.extensions.api import NoticeLevel
 
@@ -12,8 +13,7 @@ PermissionAnswer = Literal[
 """`unavailable`: there is nobody to ask. `dismissed`: they closed the question. `unanswered`: no usable answer came."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PermissionQuestion:
+class PermissionQuestion(Struct, frozen=True, kw_only=True):
     """`title` says in one line what the call would do."""
 
     session_id: str
@@ -23,8 +23,7 @@ class PermissionQuestion:
     title: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LentTool:
+class LentTool(Struct, frozen=True, kw_only=True):
     """A tool of the client's. `input_schema` is the JSON Schema of its arguments."""
 
     name: str
@@ -32,8 +31,7 @@ class LentTool:
     input_schema: dict[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class LentResult:
+class LentResult(Struct, frozen=True):
     """`content` is a text or content blocks as JSON, unchecked."""
 
     content: str | Sequence[Any]

@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
 from typing import Any
 
 import anyio
+from msgspec import Struct
 
 from rpc_agent.agent.abort import Abort
 from rpc_agent.compaction.plan import CompactionPlan
@@ -23,8 +23,7 @@ _LAST_WORD_SECONDS = 2.0
 """Whoever aborted waits for the session to be idle, and should not wait for an extension."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CompactionEnded:
+class CompactionEnded(Struct, frozen=True, kw_only=True):
     """`entry` is None when it failed or was `aborted`."""
 
     reason: CompactionReason

@@ -5,10 +5,11 @@ When to compact is decided elsewhere (`auto_compaction`, or the person who asks)
 
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
 from typing import Any
 
 import anyio
+from msgspec import Struct
+from msgspec.structs import replace
 
 from rpc_agent.agent.abort import Abort
 from rpc_agent.compaction.asking import SummaryModel
@@ -48,16 +49,14 @@ MakeCaller = Callable[[Model, ChatModel, Callable[[int], None], str], SummaryCal
 """A way to ask this model, for the compaction of this id; the function hears how many characters have come."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CompactionOptions:
+class CompactionOptions(Struct, frozen=True, kw_only=True):
     custom_instructions: str | None = None
     keep_recent_tokens: int | None = None
     fallback: bool = False
     """When the model fails, make a summary without it although the context could still be sent as it is."""
 
 
-@dataclass(frozen=True, slots=True)
-class Compacted:
+class Compacted(Struct, frozen=True):
     """A recorded compaction, with the forecast that its entry does not hold."""
 
     entry: CompactionEntry
@@ -76,8 +75,7 @@ class Compacted:
         }
 
 
-@dataclass(slots=True)
-class _Work:
+class _Work(Struct):
     """One compaction and what has become of it so far; until something else is known it was cancelled."""
 
     id: str

@@ -1,8 +1,9 @@
 """What happens to a session beside its runs, as frozen values; with the agent's events, all that a client can hear."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Literal
+
+from msgspec import Struct
 
 from rpc_agent.agent.events import AgentEvent
 from rpc_agent.conversation.models import Model
@@ -12,47 +13,40 @@ CompactionReason = Literal["manual", "threshold", "overflow"]
 CompactionStatus = Literal["completed", "failed", "cancelled"]
 
 
-@dataclass(frozen=True, slots=True)
-class EntryAppended:
+class EntryAppended(Struct, frozen=True):
     entry: Entry
 
 
-@dataclass(frozen=True, slots=True)
-class LeafChanged:
+class LeafChanged(Struct, frozen=True):
     """The leaf moved by other means than an append: navigation, fork, undo."""
 
     leaf_id: str | None
     previous_leaf_id: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class QueueUpdate:
+class QueueUpdate(Struct, frozen=True):
     """The texts that wait, after a change."""
 
     steering: Sequence[str]
     follow_up: Sequence[str]
 
 
-@dataclass(frozen=True, slots=True)
-class SessionInfoChanged:
+class SessionInfoChanged(Struct, frozen=True):
     name: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class ModelChanged:
+class ModelChanged(Struct, frozen=True):
     """`window` is the one in force, which refusals may have taught."""
 
     model: Model
     window: int
 
 
-@dataclass(frozen=True, slots=True)
-class ThinkingLevelChanged:
+class ThinkingLevelChanged(Struct, frozen=True):
     level: str
 
 
-@dataclass(frozen=True, slots=True)
-class ContextUsageChanged:
+class ContextUsageChanged(Struct, frozen=True):
     """Tokens are None right after a compaction, until a model reports usage again."""
 
     tokens: int | None
@@ -60,14 +54,12 @@ class ContextUsageChanged:
     percent: float | None
 
 
-@dataclass(frozen=True, slots=True)
-class CompactionStart:
+class CompactionStart(Struct, frozen=True):
     compaction_id: str
     reason: CompactionReason
 
 
-@dataclass(frozen=True, slots=True)
-class CompactionProgress:
+class CompactionProgress(Struct, frozen=True):
     compaction_id: str
     phase: str
     chunk: int | None = None
@@ -75,8 +67,7 @@ class CompactionProgress:
     received_chars: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class CompactionEnd:
+class CompactionEnd(Struct, frozen=True):
     compaction_id: str
     reason: CompactionReason
     status: CompactionStatus
@@ -85,35 +76,30 @@ class CompactionEnd:
     error_message: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class BranchSummaryStart:
+class BranchSummaryStart(Struct, frozen=True):
     pass
 
 
-@dataclass(frozen=True, slots=True)
-class BranchSummaryEnd:
+class BranchSummaryEnd(Struct, frozen=True):
     aborted: bool
     summary_entry: Entry | None = None
     error_message: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class AutoRetryStart:
+class AutoRetryStart(Struct, frozen=True):
     attempt: int
     max_attempts: int
     delay_ms: int
     error_message: str
 
 
-@dataclass(frozen=True, slots=True)
-class AutoRetryEnd:
+class AutoRetryEnd(Struct, frozen=True):
     success: bool
     attempt: int
     final_error: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class SummarizationRetryScheduled:
+class SummarizationRetryScheduled(Struct, frozen=True):
     attempt: int
     max_attempts: int
     delay_ms: int
@@ -122,33 +108,28 @@ class SummarizationRetryScheduled:
     """None: a branch summary."""
 
 
-@dataclass(frozen=True, slots=True)
-class SummarizationRetryAttemptStart:
+class SummarizationRetryAttemptStart(Struct, frozen=True):
     attempt: int
     compaction_id: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class SummarizationRetryFinished:
+class SummarizationRetryFinished(Struct, frozen=True):
     success: bool
     attempt: int
     compaction_id: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class BashExecutionUpdate:
+class BashExecutionUpdate(Struct, frozen=True):
     delta: str
     request_id: str | int | float | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ContextWarning:
+class ContextWarning(Struct, frozen=True):
     kind: Literal["silentTruncation", "unreachableThreshold", "limitLearned"]
     fields: Mapping[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class ExtensionError:
+class ExtensionError(Struct, frozen=True):
     """A hook failed and was passed over; `hook` is "load" when the extension could not even be loaded."""
 
     extension: str

@@ -4,9 +4,9 @@ Pure bookkeeping but for the event a waiter sleeps on.
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 
 import anyio
+from msgspec import Struct, field
 
 from rpc_agent.agent.inbox import QueuedMessage
 from rpc_agent.agent.model_step import Answer
@@ -15,8 +15,7 @@ from rpc_agent.conversation.usage import Usage
 from rpc_agent.providers.base import ModelCallFailed
 
 
-@dataclass(slots=True)
-class Exchange:
+class Exchange(Struct):
     """`text` is the last text the model wrote for this very message, "" until then."""
 
     message: QueuedMessage

@@ -2,8 +2,9 @@
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from rpc_agent.conversation.blocks import ToolCallBlock
 from rpc_agent.permissions.decisions import Allow, Ask, Refuse, decide, unanswered
@@ -18,8 +19,7 @@ _NO_HOME = "\0"
 """No path has this character."""
 
 
-@dataclass(frozen=True, slots=True)
-class Permitted:
+class Permitted(Struct, frozen=True):
     """The call may run. `path` is where its argument `path` led: what was decided about, and so what may be opened."""
 
     path: Path | None

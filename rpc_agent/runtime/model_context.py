@@ -4,7 +4,9 @@ The expensive parts follow the projection as it grows: a turn converts and count
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from rpc_agent.agent.model_step import Answer
 from rpc_agent.compaction.policy import effective_window
@@ -32,8 +34,7 @@ _NO_ENTRY = UnknownEntry(id="", parent_id=None, timestamp="", raw={})
 """Where messages come from that no entry holds."""
 
 
-@dataclass(frozen=True, slots=True)
-class ContextUsage:
+class ContextUsage(Struct, frozen=True):
     """`tokens` and `percent` are None from a compaction until a model reports usage again."""
 
     tokens: int | None

@@ -4,9 +4,10 @@ Soft failure: an error or an abort leaves everything as it was.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
 
 import anyio
+from msgspec import Struct
+from msgspec.structs import replace
 
 from rpc_agent.agent.abort import Abort
 from rpc_agent.compaction.asking import SummaryModel
@@ -31,8 +32,7 @@ from rpc_agent.runtime.summary_call import SummaryCaller
 from rpc_agent.session.entries import CustomMessageEntry, Entry, MessageEntry
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NavigationOptions:
+class NavigationOptions(Struct, frozen=True, kw_only=True):
     """`replace_instructions`: the custom instructions are the whole task of the summary."""
 
     summarize: bool = False
@@ -41,8 +41,7 @@ class NavigationOptions:
     label: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Navigated:
+class Navigated(Struct, frozen=True, kw_only=True):
     """`editor_text`: the text of the user message that was navigated to, to be written anew."""
 
     leaf_id: str | None
@@ -52,8 +51,7 @@ class Navigated:
     summary_entry: Entry | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class _Moved:
+class _Moved(Struct, frozen=True):
     """What `session_tree` is told beside what the caller gets."""
 
     navigated: Navigated

@@ -4,8 +4,9 @@ Nothing is appended here. Everything that cannot be used is a BadAnswer, so that
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from rpc_agent.context.projection import is_editable, project
 from rpc_agent.context.system_state import replay_system, system_message
@@ -25,8 +26,7 @@ _FIELDS = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OwnEntry:
+class OwnEntry(Struct, frozen=True, kw_only=True):
     """An entry to be; `compaction` is set when it is one, and its fields are made when it is appended."""
 
     kind: str

@@ -7,10 +7,10 @@ answer is stored, the turn ends, and agent_settled is sent exactly once, whateve
 import logging
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Protocol
 
 import anyio
+from msgspec import Struct
 
 from rpc_agent.agent.abort import Abort
 from rpc_agent.agent.events import AgentEnd, AgentSettled
@@ -29,16 +29,14 @@ from rpc_agent.runtime.session_log import SessionLog
 _logger = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunLimits:
+class RunLimits(Struct, frozen=True, kw_only=True):
     """Bounds that one prompt sets for its run; None = no bound."""
 
     max_turns: int | None = None
     timeout_s: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class RunEnding:
+class RunEnding(Struct, frozen=True):
     """How a run ended, as wait_for_idle and agent_settled tell it."""
 
     stop_reason: str

@@ -5,10 +5,10 @@ At most one run works at a time. A message is delivered once, by the run that ta
 
 import logging
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Literal
 
 import anyio
+from msgspec import Struct
 
 from rpc_agent.agent.inbox import Inbox, QueuedMessage
 from rpc_agent.conversation.blocks import UserBlock
@@ -22,8 +22,7 @@ MakeRun = Callable[[], Run]
 _logger = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
-class Accepted:
+class Accepted(Struct, frozen=True):
     """A message that will be delivered. `begin` starts its run and is called once, after the client knows."""
 
     disposition: Literal["started", "queued"]
@@ -32,8 +31,7 @@ class Accepted:
     begin: Callable[[], None]
 
 
-@dataclass(frozen=True, slots=True)
-class LastRun:
+class LastRun(Struct, frozen=True):
     """What wait_for_idle answers: how the last run ended, and the last thing the model said in it."""
 
     stop_reason: str = "stop"

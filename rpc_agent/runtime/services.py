@@ -1,9 +1,10 @@
 """What all sessions of a process share: settings, models, tools, clock, environment. Holds them; does nothing."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
 
 from rpc_agent.extensions.loader import Loaded
 from rpc_agent.providers.catalog import Catalog, load_catalog
@@ -16,8 +17,7 @@ from rpc_agent.settings import Settings, is_trusted, load_settings, load_trust
 from rpc_agent.settings.files import PROJECT_DIR
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LaunchOptions:
+class LaunchOptions(Struct, frozen=True, kw_only=True):
     """What the command line said; None or False where it said nothing."""
 
     cwd: Path
@@ -48,8 +48,7 @@ class LaunchOptions:
         return {name: value for name, value in values.items() if value is not None}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Services:
+class Services(Struct, frozen=True, kw_only=True):
     launch: LaunchOptions
     environment: Mapping[str, str]
     identity: SystemIdentity

@@ -3,8 +3,10 @@
 import functools
 import logging
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from rpc_agent.agent.abort import Abort
 from rpc_agent.agent.inbox import Inbox
@@ -53,8 +55,7 @@ from rpc_agent.tools.registry import ToolRegistry
 _logger = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SessionWishes:
+class SessionWishes(Struct, frozen=True, kw_only=True):
     """What the maker of a session asked for, beside the settings."""
 
     choice: Choice | None

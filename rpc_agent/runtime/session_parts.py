@@ -1,9 +1,9 @@
 """What a live session is made of, what a client may switch in it, and a snapshot of it. Values; nothing works here."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+
+from msgspec import Struct
 
 from rpc_agent.conversation.models import Model
 from rpc_agent.permissions.rules import Mode as PermissionMode
@@ -21,8 +21,8 @@ from rpc_agent.runtime.session_settings import SessionSettings
 from rpc_agent.runtime.user_shell import UserShell
 
 
-class SessionState(NamedTuple):
-    """A snapshot; a tuple, as it is made and compared at every question.
+class SessionState(Struct, frozen=True):
+    """A snapshot.
 
     `message_count` counts the messages of the context, `pending_message_count` those in the queues.
     """
@@ -49,8 +49,7 @@ class SessionState(NamedTuple):
     permissions: str
 
 
-@dataclass(slots=True)
-class Switches:
+class Switches(Struct):
     """What a client may change for this session alone, while it is open."""
 
     auto_compaction: bool
@@ -58,8 +57,7 @@ class Switches:
     permissions: PermissionMode
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SessionParts:
+class SessionParts(Struct, frozen=True, kw_only=True):
     log: SessionLog
     models: ModelChoice
     context: ModelContext

@@ -3,10 +3,10 @@
 import logging
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 import anyio
+from msgspec import Struct
 
 from rpc_agent.conversation.models import THINKING_LEVELS
 from rpc_agent.errors import InvalidValue, NoModel, SessionNotFound
@@ -31,8 +31,7 @@ _NAMED_VARIABLES = 3
 _logger = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NewSession:
+class NewSession(Struct, frozen=True, kw_only=True):
     """What new_session asks for. `model` is "provider/modelId"."""
 
     cwd: Path | None = None

@@ -2,10 +2,10 @@
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass
 from typing import Any
 
 import anyio.lowlevel
+from msgspec import Struct
 
 from rpc_agent.errors import RpcAgentError
 from rpc_agent.protocol.method import Method
@@ -25,15 +25,13 @@ _BEGINS_WITHIN = 1.0
 """Seconds. A message that a hook thinks about for longer is overtaken: nobody who stops something waits for a hook."""
 
 
-@dataclass(frozen=True, slots=True)
-class Later:
+class Later(Struct, frozen=True):
     """A result that is not there yet: the method's turn is over, its answer comes when `wait` returns."""
 
     wait: Callable[[], Awaitable[Result]]
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
+class Request(Struct, frozen=True):
     """What a handler of a session's method gets beside the params."""
 
     connection: Connection

@@ -7,16 +7,15 @@ session is current.
 
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
-from dataclasses import dataclass, field
 
 import anyio
+from msgspec import Struct, field
 
 MESSAGES = frozenset(("prompt", "steer", "follow_up"))
 """What begins a run or is queued for one."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Place:
+class _Place(Struct, frozen=True, eq=False):
     """A request that others wait for, from its arrival to the end of its turn. `session_id` is the one it names."""
 
     method: str

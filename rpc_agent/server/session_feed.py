@@ -7,8 +7,9 @@ that it missed none.
 import asyncio
 from collections import deque
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from rpc_agent.agent.events import MessageUpdate
 from rpc_agent.conversation.json_values import JsonObject
@@ -31,8 +32,7 @@ _MERGE_SECONDS = 0.016
 Sent = bytes | DeltaNotification
 
 
-@dataclass(frozen=True, slots=True)
-class Replay:
+class Replay(Struct, frozen=True):
     """`truncated`: something after the asked-for number is no longer kept."""
 
     events: list[JsonObject]

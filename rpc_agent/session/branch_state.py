@@ -1,7 +1,9 @@
 """What a branch says about its settings: the model, the thinking level, the session's name. Reads a path; pure."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from rpc_agent.conversation.json_values import as_text
 from rpc_agent.session.entries import (
@@ -14,8 +16,7 @@ from rpc_agent.session.entries import (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class BranchState:
+class BranchState(Struct, frozen=True):
     """`provider`, `model_id` and `thinking_level` are None where no entry names one."""
 
     provider: str | None = None

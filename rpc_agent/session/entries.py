@@ -5,9 +5,10 @@ The typed fields beside it are what our own code reads.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
+
+from msgspec import Struct
 
 from rpc_agent.conversation.json_values import JsonObject, as_count, as_object, as_text
 from rpc_agent.conversation.messages import Message, read_message
@@ -15,8 +16,7 @@ from rpc_agent.conversation.messages import Message, read_message
 SESSION_VERSION = 3
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EntryBase:
+class EntryBase(Struct, frozen=True, kw_only=True):
     """What every entry has. `timestamp` is ISO 8601 in UTC with milliseconds."""
 
     id: str
@@ -26,32 +26,27 @@ class EntryBase:
     raw: JsonObject
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MessageEntry(EntryBase):
+class MessageEntry(EntryBase, frozen=True, kw_only=True):
     message: Message
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ThinkingLevelChangeEntry(EntryBase):
+class ThinkingLevelChangeEntry(EntryBase, frozen=True, kw_only=True):
     thinking_level: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModelChangeEntry(EntryBase):
+class ModelChangeEntry(EntryBase, frozen=True, kw_only=True):
     provider: str
     model_id: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UsageEntry(EntryBase):
+class UsageEntry(EntryBase, frozen=True, kw_only=True):
     """A paid model call that has no entry of its own, such as a summary that was rejected."""
 
     kind: str
     usage: Mapping[str, Any]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CompactionEntry(EntryBase):
+class CompactionEntry(EntryBase, frozen=True, kw_only=True):
     summary: str
     first_kept_entry_id: str
     """Where the kept range begins; the entry's own id (or any id not before it) keeps nothing."""
@@ -63,46 +58,39 @@ class CompactionEntry(EntryBase):
     retained_tail: tuple[Message, ...] | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BranchSummaryEntry(EntryBase):
+class BranchSummaryEntry(EntryBase, frozen=True, kw_only=True):
     from_id: str
     summary: str
     details: Mapping[str, Any]
     from_hook: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ContextEditEntry(EntryBase):
+class ContextEditEntry(EntryBase, frozen=True, kw_only=True):
     target_id: str
     replacement: Mapping[str, Any] | None
     """None leaves the target out of the context; {"content": ...} replaces its content only."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CustomEntry(EntryBase):
+class CustomEntry(EntryBase, frozen=True, kw_only=True):
     custom_type: str
     data: object
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CustomMessageEntry(EntryBase):
+class CustomMessageEntry(EntryBase, frozen=True, kw_only=True):
     custom_type: str
     message: Message
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LabelEntry(EntryBase):
+class LabelEntry(EntryBase, frozen=True, kw_only=True):
     target_id: str
     label: str | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SessionInfoEntry(EntryBase):
+class SessionInfoEntry(EntryBase, frozen=True, kw_only=True):
     name: str | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UnknownEntry(EntryBase):
+class UnknownEntry(EntryBase, frozen=True, kw_only=True):
     """A kind of a later version or of another program: on the path, invisible to the model."""
 
 

@@ -4,8 +4,9 @@ What the model was never to see (a command kept from it, what an edit took out) 
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from rpc_agent.conversation.json_values import as_object, as_text
 from rpc_agent.session.json_lines import write_json
@@ -14,8 +15,7 @@ HISTORY_TOOL = "history"
 """Its calls quote what is searched for, and its results what was found: both would find themselves."""
 
 
-@dataclass(frozen=True, slots=True)
-class EntryText:
+class EntryText(Struct, frozen=True):
     """`speaker` is user, assistant, note, or what gave the output."""
 
     speaker: str

@@ -5,7 +5,8 @@ glues its next record to it, a full disk leaves NUL bytes. Every complete record
 """
 
 import re
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from rpc_agent.conversation.json_values import JsonObject
 from rpc_agent.nesting import is_deeper
@@ -23,8 +24,7 @@ deep was made to keep us busy, or is noise: then only its end is still looked at
 _AFTER_RECORD = re.compile(r"[\s\x00\ufeff]*")
 
 
-@dataclass(frozen=True, slots=True)
-class Problem:
+class Problem(Struct, frozen=True):
     """What is wrong with a line. `lost` says that it held something which can no longer be read."""
 
     kind: str

@@ -4,7 +4,8 @@
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from rpc_agent.conversation.json_values import JsonObject, as_text
 from rpc_agent.errors import SessionUnreadable
@@ -15,8 +16,7 @@ from rpc_agent.session.tree import SessionTree
 from rpc_agent.session.warnings import SessionWarning, WarningList
 
 
-@dataclass(frozen=True, slots=True)
-class Record:
+class Record(Struct, frozen=True):
     """One JSON object of the file. `line` counts from 1 (0 where it is unknown); `after_loss` says that something
     before it could not be read."""
 
@@ -25,8 +25,7 @@ class Record:
     after_loss: bool
 
 
-@dataclass(slots=True)
-class RecordReader:
+class RecordReader(Struct):
     """Takes lines in file order and gives their records; collects warnings over all of them."""
 
     exact: bool = True
@@ -72,8 +71,7 @@ class RecordReader:
         self.warnings.add(problem.kind, problem.message, self.lines)
 
 
-@dataclass(slots=True)
-class LoadedSession:
+class LoadedSession(Struct):
     """A whole session in memory. `ends_with_newline` is False when the next append has to begin with one."""
 
     header: JsonObject

@@ -5,16 +5,16 @@ Files of other programs hold missing parents, cycles and ids used twice; every q
 
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Protocol
+
+from msgspec import Struct
 
 from rpc_agent.errors import EntryNotFound
 from rpc_agent.session.entries import LEAF_MARKER, CustomEntry, Entry, LabelEntry, SessionInfoEntry
 from rpc_agent.session.warnings import WarningList
 
 
-@dataclass(frozen=True, slots=True)
-class _Orphan:
+class _Orphan(Struct, frozen=True):
     """An entry whose parent was not in the file before it."""
 
     previous_id: str | None

@@ -1,12 +1,11 @@
 """What a session file's reader noticed and went on from: plain values for people and for the protocol."""
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from rpc_agent.conversation.json_values import JsonObject
 
 
-@dataclass(frozen=True, slots=True)
-class SessionWarning:
+class SessionWarning(Struct, frozen=True):
     """One damage or oddity. `kind` is a stable camelCase word; `line` counts from 1, None where it is not known."""
 
     kind: str

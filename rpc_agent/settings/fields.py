@@ -1,8 +1,9 @@
 """The table of every setting: its dotted name, its shape, its default, what it is for. Pure; reads no file."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from rpc_agent.settings.shapes import FilePath, Flag, ListOf, MapOf, OneOf, Percent, Problem, Record, Shape, Text, Whole
 
@@ -24,8 +25,7 @@ _RULE = Record(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Field:
+class Field(Struct, frozen=True):
     name: str
     shape: Shape
     default: Any

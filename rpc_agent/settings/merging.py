@@ -1,8 +1,9 @@
 """Several layers of settings -> the effective ones, with where each came from. Pure; reads no file."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Literal
+
+from msgspec import Struct
 
 from rpc_agent.errors import SettingsError
 from rpc_agent.settings.fields import FIELDS, PERMISSION_MODES, flatten, problems, unknown_fields
@@ -19,8 +20,7 @@ from rpc_agent.settings.values import (
 Origin = Literal["user", "project", "session", "commandLine"]
 
 
-@dataclass(frozen=True, slots=True)
-class Layer:
+class Layer(Struct, frozen=True):
     """One source of settings. `file` is its name for messages; `values` is the JSON object as read."""
 
     origin: Origin

@@ -3,8 +3,9 @@
 import math
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import Any, Protocol
+
+from msgspec import Struct, field
 
 Problem = tuple[str, str]
 """(dotted path below the value, "" for the value itself; what is wrong with it)."""
@@ -26,8 +27,7 @@ class Shape(Protocol):
     def schema(self) -> dict[str, Any]: ...
 
 
-@dataclass(frozen=True, slots=True)
-class Flag:
+class Flag(Struct, frozen=True):
     def problems(self, value: object) -> Iterator[Problem]:
         if not isinstance(value, bool):
             yield "", f"must be true or false, not {shown(value)}"
@@ -36,8 +36,7 @@ class Flag:
         return {"type": "boolean"}
 
 
-@dataclass(frozen=True, slots=True)
-class Whole:
+class Whole(Struct, frozen=True):
     """A whole number, not negative."""
 
     def problems(self, value: object) -> Iterator[Problem]:
@@ -50,8 +49,7 @@ class Whole:
         return {"type": "integer", "minimum": 0, "maximum": _MOST}
 
 
-@dataclass(frozen=True, slots=True)
-class Number:
+class Number(Struct, frozen=True):
     """Any number, not negative. Python reads 1e999 as infinite, which nobody can pay and no JSON can hold."""
 
     def problems(self, value: object) -> Iterator[Problem]:
@@ -62,8 +60,7 @@ class Number:
         return {"type": "number", "minimum": 0}
 
 
-@dataclass(frozen=True, slots=True)
-class AnyText:
+class AnyText(Struct, frozen=True):
     """Any text, "" too."""
 
     def problems(self, value: object) -> Iterator[Problem]:
@@ -74,8 +71,7 @@ class AnyText:
         return {"type": "string"}
 
 
-@dataclass(frozen=True, slots=True)
-class Percent:
+class Percent(Struct, frozen=True):
     """More than 0 and at most 100; null takes an earlier value back."""
 
     def problems(self, value: object) -> Iterator[Problem]:
@@ -88,8 +84,7 @@ class Percent:
         return {"type": ["number", "null"], "exclusiveMinimum": 0, "maximum": 100}
 
 
-@dataclass(frozen=True, slots=True)
-class Text:
+class Text(Struct, frozen=True):
     """A text that is not empty; `pattern` and `meaning` narrow it, null takes an earlier value back if allowed."""
 
     pattern: str = ""
@@ -107,8 +102,7 @@ class Text:
         return {"type": kind, "minLength": 1} | ({"pattern": f"^(?:{self.pattern})$"} if self.pattern else {})
 
 
-@dataclass(frozen=True, slots=True)
-class FilePath:
+class FilePath(Struct, frozen=True):
     """A path that some system can have: saved although it cannot be one, it would break every later start."""
 
     def problems(self, value: object) -> Iterator[Problem]:
@@ -123,8 +117,7 @@ class FilePath:
         return {"type": "string", "minLength": 1, "maxLength": _LONGEST_PATH}
 
 
-@dataclass(frozen=True, slots=True)
-class OneOf:
+class OneOf(Struct, frozen=True):
     choices: tuple[str, ...]
 
     def problems(self, value: object) -> Iterator[Problem]:
@@ -135,8 +128,7 @@ class OneOf:
         return {"enum": list(self.choices)}
 
 
-@dataclass(frozen=True, slots=True)
-class ListOf:
+class ListOf(Struct, frozen=True):
     item: Shape
 
     def problems(self, value: object) -> Iterator[Problem]:
@@ -150,8 +142,7 @@ class ListOf:
         return {"type": "array", "items": self.item.schema()}
 
 
-@dataclass(frozen=True, slots=True)
-class Record:
+class Record(Struct, frozen=True):
     """An object with known fields; those in `required` must be there. Other fields are none of our business.
 
     `purposes` says of fields what they are for, in the words of the schema.
@@ -182,8 +173,7 @@ class Record:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class MapOf:
+class MapOf(Struct, frozen=True):
     """An object whose names are free and whose values all have one shape."""
 
     item: Shape

@@ -1,15 +1,15 @@
 """The effective settings as values. Reads nothing and decides nothing."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any, Literal
+
+from msgspec import Struct, field
 
 PermissionMode = Literal["read-only", "ask", "workspace", "allow"]
 QueueMode = Literal["one-at-a-time", "all"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CompactionSettings:
+class CompactionSettings(Struct, frozen=True, kw_only=True):
     """When a context is compacted and how much of it stays. Counts are tokens."""
 
     enabled: bool = True
@@ -25,8 +25,7 @@ class CompactionSettings:
     """Write the kept messages into the compaction entry too."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RetrySettings:
+class RetrySettings(Struct, frozen=True, kw_only=True):
     enabled: bool = True
     max_retries: int = 3
     """Tries after the first one."""
@@ -34,8 +33,7 @@ class RetrySettings:
     max_delay_ms: int = 60_000
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PermissionRule:
+class PermissionRule(Struct, frozen=True, kw_only=True):
     """`match` is a glob on the resolved path or the whole command; "*" matches all."""
 
     tool: str
@@ -43,22 +41,19 @@ class PermissionRule:
     action: Literal["deny", "ask", "allow"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PermissionSettings:
+class PermissionSettings(Struct, frozen=True, kw_only=True):
     mode: PermissionMode | None = None
     """None: what the client can do decides (see the protocol's permissions)."""
     rules: tuple[PermissionRule, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ShellSettings:
+class ShellSettings(Struct, frozen=True, kw_only=True):
     path: str | None = None
     pass_env: tuple[str, ...] = ()
     """Variables that reach child processes although they hold keys."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Settings:
+class Settings(Struct, frozen=True, kw_only=True):
     """Every setting with its effective value. `values` and `origins` are by dotted name, as clients are shown them."""
 
     default_model: str | None = None

@@ -1,8 +1,9 @@
 """Reads a session file from its end, only as far back as the active branch needs."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from rpc_agent.conversation.json_values import JsonObject
 from rpc_agent.session.context_reach import ContextReach
@@ -15,8 +16,7 @@ _FIRST_BLOCK = 256 * 1024
 _LONGEST_BLOCK = 8 * 1024 * 1024
 
 
-@dataclass(slots=True)
-class Tail:
+class Tail(Struct):
     """The records in the bytes [`start`, end of file), and the reader that knows their damage."""
 
     start: int

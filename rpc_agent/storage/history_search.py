@@ -7,9 +7,10 @@ holds everything up meanwhile.
 import re
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from mmap import mmap
 from typing import Any
+
+from msgspec import Struct
 
 from rpc_agent.conversation.json_values import JsonObject, as_object, as_text
 from rpc_agent.session.entry_text import EntryText, entry_text
@@ -31,8 +32,7 @@ Finder = Callable[[str], int]
 """Where in a text it fits, -1 where it does not."""
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
+class Found(Struct, frozen=True):
     """`text` is a snippet in one line, or everything when the entry was asked for by its id."""
 
     id: str

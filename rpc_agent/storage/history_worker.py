@@ -3,14 +3,15 @@
 import json
 import mmap
 import sys
-from dataclasses import asdict, dataclass
 from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import asdict
 
 from rpc_agent.storage.history_search import Found, read, search
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Question:
+class Question(Struct, frozen=True, kw_only=True):
     """`path` None: the lines come on stdin. Without `entry_id` the whole session is searched for `query`."""
 
     path: str | None

@@ -8,12 +8,12 @@ import os
 import re
 import stat
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, TypeVar
 
 import anyio.to_thread
+from msgspec import Struct
 
 from rpc_agent.conversation.blocks import blocks_text, read_blocks
 from rpc_agent.conversation.json_values import JsonObject, as_object, as_text
@@ -35,8 +35,7 @@ _CALENDAR = (-62_135_596_800, 253_402_300_799)
 file must not take the list away."""
 
 
-@dataclass(frozen=True, slots=True)
-class SessionSummary:
+class SessionSummary(Struct, frozen=True):
     """What a list shows. Times are ISO 8601; `message_count` is None where the file was too large to count."""
 
     id: str
@@ -65,8 +64,7 @@ class SessionSummary:
         return {name: value for name, value in known.items() if value is not None}
 
 
-@dataclass(frozen=True, slots=True)
-class SessionList:
+class SessionList(Struct, frozen=True):
     """`next_cursor` is what to pass as `cursor` for the next page, None when there is none."""
 
     sessions: list[SessionSummary]

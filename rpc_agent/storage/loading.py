@@ -1,8 +1,9 @@
 """Opens what is on disk, whole or from its tail, and gives it as a tree. Writes only when a format is migrated."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from pathlib import Path
+
+from msgspec import Struct, field
 
 from rpc_agent.conversation.json_values import JsonObject
 from rpc_agent.errors import SessionUnreadable
@@ -29,8 +30,7 @@ _NOTHING_LOST = {"blankLine", "crlf", "bom", "joinedLine", "nullContent"}
 """Kinds of warnings about lines whose every record comes out as it was."""
 
 
-@dataclass(slots=True)
-class Loaded:
+class Loaded(Struct):
     """A session as it was found. `head` is what lies before the tree's entries, None when the tree has them all; the
     lines in `warnings` count from where it ends."""
 

@@ -2,7 +2,8 @@
 
 import itertools
 from collections.abc import Container, Iterator, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from rpc_agent.conversation.json_values import JsonObject
 from rpc_agent.session.entries import Entry
@@ -11,8 +12,7 @@ from rpc_agent.storage.file_head import FileHead
 from rpc_agent.storage.tree_links import Place, TreeLinks
 
 
-@dataclass(frozen=True, slots=True)
-class EntryPage:
+class EntryPage(Struct, frozen=True):
     """`next_cursor` is the id to pass as `since` for the next page, None when there is none."""
 
     entries: list[Entry]
@@ -20,8 +20,7 @@ class EntryPage:
     next_cursor: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class ObjectPage:
+class ObjectPage(Struct, frozen=True):
     """The same with entries as they stand in the file."""
 
     objects: list[JsonObject]
@@ -29,8 +28,7 @@ class ObjectPage:
     next_cursor: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class TreeNode:
+class TreeNode(Struct, frozen=True):
     """An entry and its place. `parent_id` is where it hangs after repairs."""
 
     entry: Entry
@@ -40,8 +38,7 @@ class TreeNode:
     label_timestamp: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class TreePage:
+class TreePage(Struct, frozen=True):
     """`next_cursor` is the id to pass as `cursor` for the next page, None when there is none."""
 
     nodes: list[TreeNode]

@@ -9,8 +9,9 @@ and arrays sent as JSON text, one object where a list of objects is due, null fo
 
 import json
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from rpc_agent.conversation.json_values import as_object
 
@@ -18,8 +19,7 @@ _SHOWN_CHARACTERS = 60
 _LIMITS = frozenset({"minimum", "exclusiveMinimum", "maximum", "minLength", "minItems"})
 
 
-@dataclass(frozen=True, slots=True)
-class Fitted:
+class Fitted(Struct, frozen=True):
     """`value` may be used when there are no `problems`; each of those is a sentence that names its place."""
 
     value: Any

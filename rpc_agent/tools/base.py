@@ -1,16 +1,16 @@
 """The port between the agent and a tool, and what a tool answers."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, Protocol
+
+from msgspec import Struct, field
 
 from rpc_agent.conversation.blocks import UserBlock, text_block
 from rpc_agent.conversation.tool_spec import ToolSpec
 
 
-@dataclass(frozen=True, slots=True)
-class ToolResult:
+class ToolResult(Struct, frozen=True):
     """What the model is told (`content`), and what a front end may show besides (`details`)."""
 
     content: tuple[UserBlock, ...]
@@ -59,8 +59,7 @@ class NoEditor:
         return False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ToolContext:
+class ToolContext(Struct, frozen=True, kw_only=True):
     """What a call gets beside its arguments."""
 
     cwd: Path

@@ -3,11 +3,11 @@
 import errno
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 import anyio
+from msgspec import Struct
 
 from rpc_agent.platform.output_pipe import OutputPipe
 from rpc_agent.platform.process_tree import ProcessTree, start_tree
@@ -39,8 +39,7 @@ class CommandNotStarted(ToolFailure):
         self.fault = fault
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CommandOutcome:
+class CommandOutcome(Struct, frozen=True, kw_only=True):
     """How a command ended. `exit_code` is None when it was stopped; of `kept`, `output` is the text."""
 
     kept: Truncation

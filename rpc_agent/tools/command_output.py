@@ -7,8 +7,9 @@ import contextlib
 import os
 import tempfile
 import threading
-from dataclasses import dataclass
 from typing import BinaryIO
+
+from msgspec import Struct
 
 from rpc_agent.tools.terminal_text import TerminalText
 from rpc_agent.tools.truncation import MAX_BYTES, Truncation, truncate_tail, utf8_size
@@ -20,8 +21,7 @@ _MOST_FILE_BYTES = 256 * 1024 * 1024
 """A command that prints for ever must not fill the disk."""
 
 
-@dataclass(frozen=True, slots=True)
-class FullOutput:
+class FullOutput(Struct, frozen=True):
     """The file with the output as it came. Not `complete`: it reached the limit, or the disk was full."""
 
     path: str

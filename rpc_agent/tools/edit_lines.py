@@ -3,11 +3,11 @@
 import difflib
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(Struct, frozen=True):
     """`end` is the line end, empty for a last line without one."""
 
     content: str

@@ -7,8 +7,9 @@ exactly once (overlapping finds count), in the bytes as they were before all edi
 
 import bisect
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
+
+from msgspec import Struct
 
 from rpc_agent.conversation.json_values import without_lone_surrogates
 from rpc_agent.tools.edit_hint import near_miss
@@ -24,14 +25,12 @@ _TRAILING = " \t\f\v"
 _READ_AGAIN = "Read it again and quote it as it is now; every edit is matched against the file before all of them."
 
 
-@dataclass(frozen=True, slots=True)
-class Edit:
+class Edit(Struct, frozen=True):
     old: str
     new: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Replacement:
+class Replacement(Struct, frozen=True, kw_only=True):
     """Characters `start` to `end` of the old text become `text`; the lines (from 1) are those of the old text."""
 
     start: int
@@ -42,8 +41,7 @@ class Replacement:
     exact: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Edited:
+class Edited(Struct, frozen=True, kw_only=True):
     """`data` are the new bytes; the texts are those before and after, for showing what changed."""
 
     data: bytes

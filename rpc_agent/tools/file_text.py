@@ -1,8 +1,9 @@
 """A file's bytes as text that turns back into exactly the same bytes. Pure."""
 
 import re
-from dataclasses import dataclass
 from typing import Literal
+
+from msgspec import Struct
 
 from rpc_agent.tools.failure import ToolFailure
 
@@ -16,8 +17,7 @@ _BREAK = re.compile(r"\r\n|\n")
 _OLD_MAC_BREAK = re.compile(r"\r\n|\n|\r")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FileText:
+class FileText(Struct, frozen=True, kw_only=True):
     """`prefix` (a byte order mark) and `suffix` (half a character at the end) are kept out of `text`.
 
     latin-1 stands for bytes of an encoding that we do not know: each byte is one character, only ASCII means what it

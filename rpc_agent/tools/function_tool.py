@@ -1,8 +1,9 @@
 """A tool made of its declaration and a function. Turns what the function could not do into an error result."""
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
 from typing import Any, Literal
+
+from msgspec import Struct
 
 from rpc_agent.conversation.json_values import JsonObject
 from rpc_agent.conversation.tool_spec import ToolSpec
@@ -12,8 +13,7 @@ from rpc_agent.tools.failure import ToolFailure, failure_text
 ToolFunction = Callable[[Mapping[str, Any], ToolContext], Awaitable[ToolResult]]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FunctionTool:
+class FunctionTool(Struct, frozen=True, kw_only=True):
     """A `Tool`; the function may raise ToolFailure or OSError, both become results."""
 
     spec: ToolSpec

@@ -2,13 +2,13 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from rpc_agent.tools.globs import glob_regex
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
+class Rule(Struct, frozen=True):
     pattern: re.Pattern[str]
     """Matches paths from the folder of the .gitignore file."""
     brings_back: bool

@@ -4,12 +4,12 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import anyio
 import anyio.to_thread
+from msgspec import Struct
 
 from rpc_agent.conversation.tool_spec import ToolSpec
 from rpc_agent.platform.programs import find_program
@@ -79,8 +79,7 @@ _SPEC = ToolSpec(
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Search:
+class _Search(Struct, frozen=True, kw_only=True):
     question: Question
     glob: str | None
     limit: int

@@ -9,9 +9,11 @@ import json
 import re
 import sys
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import asdict
 
 from rpc_agent.tools.globs import NAMED_CLASSES
 from rpc_agent.tools.walk import walk
@@ -25,8 +27,7 @@ _CLASSES = {**NAMED_CLASSES, "ascii": r"\x00-\x7f", "word": "0-9A-Za-z_"}
 """Two more than in globs, as ripgrep has them."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Question:
+class Question(Struct, frozen=True, kw_only=True):
     """What to look for: a regular expression (or plain text) in a file or in a folder."""
 
     pattern: str

@@ -2,8 +2,9 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Protocol
+
+from msgspec import Struct
 
 from rpc_agent.conversation.tool_spec import ToolSpec
 from rpc_agent.tools.base import ToolContext, ToolResult, text_result
@@ -18,8 +19,7 @@ _MOST = 200
 """More hits than that answer no question."""
 
 
-@dataclass(frozen=True, slots=True)
-class PastEntry:
+class PastEntry(Struct, frozen=True):
     """`text` is a snippet in one line where entries were searched, else all of it."""
 
     id: str

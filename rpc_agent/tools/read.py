@@ -5,11 +5,11 @@ import codecs
 import io
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
 import anyio.to_thread
+from msgspec import Struct
 
 from rpc_agent.conversation.blocks import ImageBlock, text_block
 from rpc_agent.conversation.tool_spec import ToolSpec
@@ -51,8 +51,7 @@ _SPEC = ToolSpec(
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Window:
+class _Window(Struct, frozen=True, kw_only=True):
     """Lines of a file. `total_lines` is None when the file was too large to count them."""
 
     text: str

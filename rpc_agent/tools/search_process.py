@@ -7,15 +7,15 @@ import re
 import subprocess
 import threading
 from collections.abc import Generator, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import IO, Any
+
+from msgspec import Struct
 
 from rpc_agent.platform.memory_limit import limit_memory
 from rpc_agent.platform.process_tree import guarded
 
 
-@dataclass(frozen=True, slots=True)
-class Hit:
+class Hit(Struct, frozen=True):
     """`start` is where in `text` (in bytes of UTF-8) the match begins."""
 
     path: str

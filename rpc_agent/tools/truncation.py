@@ -1,13 +1,12 @@
 """Cuts long texts to what a model should get at once. Pure; says what it kept, the tools say how to go on."""
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 MAX_LINES = 2000
 MAX_BYTES = 50 * 1024
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Truncation:
+class Truncation(Struct, frozen=True, kw_only=True):
     """`text` is what was kept. Lines are counted as an editor shows them; bytes are those of UTF-8."""
 
     text: str

@@ -7,9 +7,10 @@ left out itself.
 
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
+
+from msgspec import Struct
 
 from rpc_agent.tools.gitignore import Rule, is_ignored, parse_rules
 
@@ -18,8 +19,7 @@ _RULES_BYTES = 1024 * 1024
 """No .gitignore of people is larger; a mistaken one must not eat the memory."""
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
+class Found(Struct, frozen=True):
     """`path` starts at the folder of the walk, with forward slashes; bytes that are no UTF-8 are surrogate escapes."""
 
     path: str
@@ -27,8 +27,7 @@ class Found:
     is_link: bool
 
 
-@dataclass(frozen=True, slots=True)
-class _Level:
+class _Level(Struct, frozen=True):
     """The rules that count in one folder, whose own name is `name`."""
 
     rules: tuple[Rule, ...]

@@ -1,8 +1,7 @@
 """When an automatic compaction is due: one table a gate."""
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from rpc_agent.compaction.policy import (
     Compact,

@@ -2,12 +2,12 @@ import json
 import os
 import subprocess
 import sys
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import anyio
 import pytest
+from msgspec.structs import replace
 
 from rpc_agent.conversation.messages import user_message
 from rpc_agent.conversation.models import Model, PriceTier

@@ -1,10 +1,10 @@
 """What a chat-completions server proved of its thinking goes back to the same model, and to no other."""
 
 import json
-from dataclasses import replace
 from typing import Any, cast
 
 import pytest
+from msgspec.structs import replace
 
 from rpc_agent.conversation.messages import AssistantMessage
 from rpc_agent.conversation.models import Model

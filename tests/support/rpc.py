@@ -79,7 +79,7 @@ async def heavy_modules(call: Call, params: Params) -> Any:
     return loaded_heavy_modules()
 
 
-HEAVY = ("httpx", "jsonschema", "pydantic", "anyio", "jsonrpcserver", "orjson", "dataclasses", "inspect")
+HEAVY = ("httpx", "jsonschema", "pydantic", "anyio", "jsonrpcserver", "orjson", "msgspec", "dataclasses", "inspect")
 
 
 def loaded_heavy_modules() -> list[str]:

@@ -2,9 +2,11 @@
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import Any, assert_never
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from rpc_agent.conversation.blocks import AssistantBlock, UserBlock
 from rpc_agent.conversation.messages import AssistantMessage, ModelMessage, ToolResultMessage, system_texts
@@ -18,8 +20,7 @@ _CALL_ID = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 """Ids that the service accepts; those of other services may hold dots, bars and colons."""
 
 
-@dataclass(frozen=True, slots=True)
-class Piece:
+class Piece(Struct, frozen=True):
     """The blocks of one message. `calls` are ids of the calls or of the one result in it; blocks with an id begin with
     it, so that it can be changed."""
 

@@ -1,7 +1,8 @@
 """How models of the messages API differ, as data. Pure."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from rpc_agent.conversation.json_values import as_count, as_object
 from rpc_agent.conversation.models import THINKING_LEVELS, Model
@@ -29,8 +30,7 @@ _WITH_BUDGETS = (
 """The Claude models that think by budget (-2 begins a date); newer ones refuse budgets, and no more will be added."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Compat:
+class Compat(Struct, frozen=True, kw_only=True):
     """Read from a model's `compat`: `supportsAdaptiveThinking`, `reasoningEffortMap`, `thinkingBudgets` (tokens by
     level), `supportsThinkingDisabled`, `supportsPromptCache`."""
 

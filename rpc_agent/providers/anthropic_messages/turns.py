@@ -5,7 +5,9 @@ breakpoints, which move on with the conversation.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from rpc_agent.conversation.messages import ModelMessage
 from rpc_agent.conversation.models import Model
@@ -19,8 +21,7 @@ _MARKED_TURNS = 2
 """The last user turn, and the one before it, which was the last of the request before."""
 
 
-@dataclass(frozen=True, slots=True)
-class Turn:
+class Turn(Struct, frozen=True):
     """Messages of one role that follow each other: the service wants them as one."""
 
     role: str
@@ -38,8 +39,7 @@ class Turn:
         return b'{"role":"%s","content":[%s]}' % (self.role.encode(), b",".join(blocks))
 
 
-@dataclass(frozen=True, slots=True)
-class Tail:
+class Tail(Struct, frozen=True):
     """What is not written for good: the blocks of the system text, and the turns from the last but one user's on."""
 
     system: tuple[bytes, ...] = ()
@@ -86,8 +86,7 @@ def _write(piece: Piece, tail: Tail) -> tuple[Iterable[bytes], Tail]:
     return [turn.to_json() for turn in turns[:finished]], replace(tail, turns=turns[finished:])
 
 
-@dataclass(frozen=True, slots=True)
-class _Entry:
+class _Entry(Struct, frozen=True):
     """A piece as it came and as it is sent, and the names that results behind it go by."""
 
     given: Piece

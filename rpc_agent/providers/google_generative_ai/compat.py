@@ -1,7 +1,8 @@
 """How models of the generateContent API differ, as data. Pure."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from rpc_agent.conversation.json_values import as_count, as_object
 from rpc_agent.conversation.models import THINKING_LEVELS, Model
@@ -15,8 +16,7 @@ _WITH_BUDGETS = ("gemini-1", "gemini-2")
 """Models that think by budget; all newer ones do by level, and no more will be added."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Compat:
+class Compat(Struct, frozen=True, kw_only=True):
     """Read from a model's `compat`: `reasoningEffortMap`, `thinkingBudgets` (tokens by level), `thinksByBudget`,
     `requiresThoughtSignatures`."""
 

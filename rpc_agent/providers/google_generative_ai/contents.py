@@ -5,7 +5,9 @@ against its calls. The last content stays open: it may grow.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from rpc_agent.conversation.messages import ModelMessage
 from rpc_agent.conversation.models import Model
@@ -15,8 +17,7 @@ from rpc_agent.providers.notes import OPENING, RESULT_IMAGES
 from rpc_agent.providers.pieces import JoinedPieces, Pieces
 
 
-@dataclass(frozen=True, slots=True)
-class Tail:
+class Tail(Struct, frozen=True):
     """What is not written for good: the parts of the system text, and the last content."""
 
     system: tuple[bytes, ...] = ()

@@ -1,8 +1,9 @@
 """One message -> its parts in the wire's JSON. Pure; knows nothing of the messages around it."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, assert_never
+
+from msgspec import Struct
 
 from rpc_agent.conversation.blocks import ToolCallBlock, UserBlock, blocks_text
 from rpc_agent.conversation.messages import AssistantMessage, ModelMessage, ToolResultMessage, system_texts
@@ -20,8 +21,7 @@ _IMAGE_KINDS = frozenset({"image/jpeg", "image/png", "image/webp", "image/heic",
 _RESPONSE = b'{"functionResponse":{'
 
 
-@dataclass(frozen=True, slots=True)
-class Piece:
+class Piece(Struct, frozen=True):
     """The parts of one message. `images` are those of a tool result, which has no place for them. `calls`: for an
     answer the ids that the service gave, for a result the id of its call."""
 

@@ -2,8 +2,9 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, assert_never
+
+from msgspec import Struct
 
 from rpc_agent.conversation.tool_spec import ToolSpec
 from rpc_agent.providers.offline.wishes import (
@@ -19,14 +20,12 @@ from rpc_agent.providers.offline.wishes import (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
+class Call(Struct, frozen=True):
     tool: str
     arguments: Mapping[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class NotOffered:
+class NotOffered(Struct, frozen=True):
     """The wish is understood, but nothing that would serve it is offered."""
 
     tool: str

@@ -5,8 +5,9 @@ The result is always smaller than the conversation it stands for.
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Literal
+
+from msgspec import Struct
 
 _CONVERSATION = re.compile(r"<conversation>(.*)</conversation>", re.S)
 _BLOCKS = re.compile(r"<(conversation|previous[-_]summary|summary)>.*</\1>", re.S)
@@ -30,8 +31,7 @@ _WISH = re.compile(r"\b(must|should|never|always|don't|do not|only|prefer|please
 _DECISION = re.compile(r"\b(decided|decide|will use|instead of|chose|choose|because|so that|agreed|plan is)\b", re.I)
 
 
-@dataclass(frozen=True, slots=True)
-class _Said:
+class _Said(Struct, frozen=True):
     who: Literal["user", "assistant", "call", "result"]
     text: str
 

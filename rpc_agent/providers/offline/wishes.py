@@ -1,20 +1,17 @@
 """What the offline model can be asked for. Values only."""
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 
-@dataclass(frozen=True, slots=True)
-class ListFolder:
+class ListFolder(Struct, frozen=True):
     path: str = "."
 
 
-@dataclass(frozen=True, slots=True)
-class ReadFile:
+class ReadFile(Struct, frozen=True):
     path: str
 
 
-@dataclass(frozen=True, slots=True)
-class SearchText:
+class SearchText(Struct, frozen=True):
     """`glob` and `path` narrow the search."""
 
     text: str
@@ -22,32 +19,27 @@ class SearchText:
     glob: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class FindFiles:
+class FindFiles(Struct, frozen=True):
     glob: str
     path: str = "."
 
 
-@dataclass(frozen=True, slots=True)
-class RunCommand:
+class RunCommand(Struct, frozen=True):
     command: str
 
 
-@dataclass(frozen=True, slots=True)
-class WriteFile:
+class WriteFile(Struct, frozen=True):
     path: str
     content: str
 
 
-@dataclass(frozen=True, slots=True)
-class ReplaceText:
+class ReplaceText(Struct, frozen=True):
     path: str
     old: str
     new: str
 
 
-@dataclass(frozen=True, slots=True)
-class Introduce:
+class Introduce(Struct, frozen=True):
     """A greeting, or a question about the model itself."""
 
 

@@ -1,16 +1,16 @@
 """How servers that claim to speak chat completions differ, as data. Pure."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 REASONING_FIELDS = ("reasoning_content", "reasoning", "reasoning_text", "thinking")
 """Where servers put thinking: DeepSeek and most, OpenRouter and Groq, GitHub's, a few local ones; the first non-empty
 one is taken."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Compat:
+class Compat(Struct, frozen=True, kw_only=True):
     """Names are those of models.json's `compat` in snake case."""
 
     supports_developer_role: bool = False

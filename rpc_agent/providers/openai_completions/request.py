@@ -1,8 +1,9 @@
 """A model request -> the body of a chat-completions call. Pure."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, assert_never
+
+from msgspec import Struct
 
 from rpc_agent.conversation.blocks import ToolCallBlock, UserBlock, blocks_text
 from rpc_agent.conversation.messages import (
@@ -22,8 +23,7 @@ from rpc_agent.providers.pieces import JoinedPieces, wrote
 from rpc_agent.providers.thinking import reasoning_effort
 
 
-@dataclass(frozen=True, slots=True)
-class Piece:
+class Piece(Struct, frozen=True):
     """One message in the wire's JSON. A tool result cannot hold images, so they follow as a message of their own
     (`images`), after the last result of the batch: nothing may stand between a call and its result."""
 
@@ -32,8 +32,7 @@ class Piece:
     images: tuple[dict[str, Any], ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Before:
+class Before(Struct, frozen=True):
     """What a piece has to know of those before it: the role of the last, and images that wait for the batch's end."""
 
     role: str = ""

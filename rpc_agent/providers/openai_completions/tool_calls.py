@@ -2,8 +2,9 @@
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec import Struct, field
 
 from rpc_agent.conversation.json_values import as_object, as_text
 from rpc_agent.providers.base import ToolCallDelta
@@ -11,8 +12,7 @@ from rpc_agent.providers.call_arguments import parse_arguments
 from rpc_agent.providers.json_bytes import to_json
 
 
-@dataclass(slots=True)
-class _Call:
+class _Call(Struct):
     """A call while it grows. `id` is what the service calls it, "" where it says nothing; `key` is ours alone."""
 
     key: str
@@ -49,8 +49,7 @@ class _Call:
         return parse_arguments("".join(self.arguments))
 
 
-@dataclass(frozen=True, slots=True)
-class _Piece:
+class _Piece(Struct, frozen=True):
     id: str
     index: int | None
     name: str

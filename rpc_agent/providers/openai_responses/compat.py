@@ -1,12 +1,12 @@
 """How servers that claim to speak the responses API differ, as data. Pure."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
+from msgspec import Struct
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Compat:
+
+class Compat(Struct, frozen=True, kw_only=True):
     """Names are those of models.json's `compat` in snake case."""
 
     supports_developer_role: bool = False
