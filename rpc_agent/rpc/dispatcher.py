@@ -1,28 +1,27 @@
 """Runs the handler of a request through jsonrpcserver, and covers what that library leaves open.
 
-The only module that knows jsonrpcserver. It is loaded after the first answer, because it brings jsonschema along.
+The only module that knows jsonrpcserver. It is loaded after the first answer, and without what the library has beside
+its dispatch.
 Covered here: no text of an unforeseen exception reaches the other side, and a method that is not found is answered
 with a suggestion. Ids, batches, cancellation and encoding never enter the library, and its look at each method's
 signature is left out: all of ours take a call and its params, and it costs more than a quick method's work.
 """
 
 import logging
-import warnings
 from collections.abc import Awaitable, Callable
 from typing import Any
 
 from rpc_agent.rpc import errors
 from rpc_agent.rpc.calls import Call, Handler, Methods, Params, Quick
 from rpc_agent.rpc.errors import RpcError
+from rpc_agent.rpc.library_parts import without_init
 
-# The library reads its own schema file in a way that the standard library has deprecated.
-warnings.filterwarnings("ignore", message=r"(read|open)_text is deprecated", category=DeprecationWarning)
-
-from jsonrpcserver import Error, Result, Success  # noqa: E402 - after the filter
-from jsonrpcserver.async_dispatcher import call as call_method  # noqa: E402
-from jsonrpcserver.dispatcher import call as call_quick_method  # noqa: E402
-from jsonrpcserver.dispatcher import get_method  # noqa: E402
-from jsonrpcserver.request import Request  # noqa: E402
+with without_init("jsonrpcserver", "oslash"):
+    from jsonrpcserver.async_dispatcher import call as call_method
+    from jsonrpcserver.dispatcher import call as call_quick_method
+    from jsonrpcserver.dispatcher import get_method
+    from jsonrpcserver.request import Request
+    from jsonrpcserver.result import Error, Result, Success
 
 _logger = logging.getLogger(__name__)
 

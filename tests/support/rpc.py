@@ -79,7 +79,10 @@ async def heavy_modules(call: Call, params: Params) -> Any:
     return loaded_heavy_modules()
 
 
-HEAVY = ("httpx", "jsonschema", "pydantic", "anyio", "jsonrpcserver", "orjson", "msgspec", "dataclasses", "inspect")
+HEAVY = (
+    "anyio", "dataclasses", "http.server", "httpx", "inspect", "jsonrpcserver.dispatcher", "jsonschema", "msgspec", "orjson",
+    "pydantic",
+)  # fmt: skip
 
 
 def loaded_heavy_modules() -> list[str]:
