@@ -9,6 +9,7 @@ believed costs a failed call.
 
 import re
 from collections.abc import Callable, Mapping
+from itertools import chain
 
 from rpc_agent.context.tokens import SIMPLE, TokenRule
 
@@ -112,15 +113,13 @@ _NEIGHBOURS: Mapping[str, tuple[tuple[re.Pattern[str], float], ...]] = {
 }
 
 
-def _block_of(high: int) -> int:
+def _block_table() -> bytes:
     """0 for ASCII and Latin-1, then the blocks in their order, then all others."""
-    if high == 0:
-        return 0
-    found = (at for at, (_, ranges) in enumerate(_BLOCKS.values(), start=1) if any(high in bytes_ for bytes_ in ranges))
-    return next(found, len(_BLOCKS) + 1)
+    blocks = {high: at for at, (_, ranges) in enumerate(_BLOCKS.values(), start=1) for high in chain(*ranges)}
+    return _byte_table(lambda high: blocks.get(high, len(_BLOCKS) + 1) if high else 0)
 
 
-_BLOCK_TABLE = _byte_table(_block_of)
+_BLOCK_TABLE = _block_table()
 _NEIGHBOURS_OF = tuple(_NEIGHBOURS.get(name, ()) for name in _BLOCKS)
 _BLOCK_WEIGHTS = (*(weight for weight, _ in _BLOCKS.values()), _ANY_OTHER_BLOCK)
 _LATIN_TABLE = _byte_table(lambda code: 2 if code >= 0xC0 else 1 if code >= 0x80 else 0)
