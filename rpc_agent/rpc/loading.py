@@ -80,7 +80,7 @@ class LateMethods:
             _logger.exception("the methods could not be loaded; every request will be answered with internalError")
 
     def _import(self) -> "tuple[Dispatcher, EncodeJson]":
-        # Start-up: these two bring jsonschema and orjson.
+        # Start-up: these two bring jsonrpcserver and orjson.
         from rpc_agent.rpc import fast_json  # noqa: PLC0415
         from rpc_agent.rpc.dispatcher import Dispatcher  # noqa: PLC0415
 

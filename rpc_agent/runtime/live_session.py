@@ -49,12 +49,9 @@ class LiveSession:
         self._compaction_to_begin: Abort | None = None
         self._released = anyio.Event()
         self._released.set()
+        self.session_id = parts.log.store.session_id
         self.stream_id = secrets.token_hex(8)
         """Random per life of the session: sequence numbers of another life mean nothing in this one."""
-
-    @property
-    def session_id(self) -> str:
-        return self.log.store.session_id
 
     def state(self) -> SessionState:
         parts, store, inbox = self.parts, self.log.store, self.runs.inbox

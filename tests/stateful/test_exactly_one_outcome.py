@@ -16,8 +16,8 @@ from tests.support.interleaved_client import carry_out
 from tests.support.interleavings import Plan, make_plan, smaller
 from tests.support.outcome_checks import faults
 
-_SEQUENCES = int(os.environ.get("SOAK_SEQUENCES", "250"))
-_SECONDS = float("inf") if "SOAK_SEQUENCES" in os.environ else 25.0
+_SEQUENCES = int(os.environ.get("SOAK_SEQUENCES", "100"))
+_SECONDS = float("inf") if "SOAK_SEQUENCES" in os.environ else 10.0
 """Without a wish for more, the property must not be what everybody waits for."""
 _SHRINK_SECONDS = 120.0
 _TRIES = 3

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
-from jsonschema import Draft202012Validator
+from jsonschema_rs import Draft202012Validator
 
 from rpc_agent.protocol import methods
 from rpc_agent.protocol.json_schema import Shapes, shapes
@@ -35,7 +35,7 @@ def _closed_definitions() -> Mapping[str, Any]:
 
 
 def _errors(validator: Draft202012Validator, value: Any) -> list[str]:
-    return [f"{error.json_path}: {error.message}" for error in validator.iter_errors(value)]
+    return [f"{'.'.join(map(str, error.instance_path))}: {error.message}" for error in validator.iter_errors(value)]
 
 
 @cache
