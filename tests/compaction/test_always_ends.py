@@ -1,6 +1,7 @@
 """Whatever the window, the history and the model: bounded calls, then a smaller context or nothing changed."""
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 import anyio
 import anyio.lowlevel
@@ -68,6 +69,7 @@ USAGES = st.one_of(
 )
 
 
+@lru_cache(maxsize=200)
 def words(size: int, seed: int) -> str:
     return " ".join(f"w{(seed * 7 + at * at) % 9973}" for at in range(size // 5 + 1))[: max(size, 1)]
 
