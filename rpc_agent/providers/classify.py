@@ -56,7 +56,10 @@ def classify(
     `window` the model's, both in tokens, 0 where unknown.
     """
     text = read_failure(body)
-    if words.WINDOW_FINISH.fullmatch((finish_reason or "").lower()) or "model_context_window_exceeded" in body.lower():
+    if (
+        re.fullmatch(words.WINDOW_FINISH, (finish_reason or "").lower())
+        or "model_context_window_exceeded" in body.lower()
+    ):
         return Failure(kind="overflow", message=text.message, limit=None)
     if usage is not None and window and _fills(usage, window, finish_reason):
         # The service answered, but it cut the input without a word, or had no room for a word of its own.
@@ -101,14 +104,16 @@ def _is_overloaded_429(e: _Evidence) -> bool:
 def _is_output_cap(e: _Evidence) -> bool:
     # Speaks of the answer's size and of nothing on the input's side.
     about_else = (
-        words.INPUT.search(e.text.message.lower()) or words.BUDGET.search(e.said) or words.OVERFLOW_CODES.search(e.said)
+        re.search(words.INPUT, e.text.message.lower())
+        or re.search(words.BUDGET, e.said)
+        or re.search(words.OVERFLOW_CODES, e.said)
     )
-    return bool(words.OUTPUT.search(e.said)) and not about_else and not _is_slow_down(e)
+    return bool(re.search(words.OUTPUT, e.said)) and not about_else and not _is_slow_down(e)
 
 
 def _is_slow_down(e: _Evidence) -> bool:
     # What does not exist (404) is not busy, whatever wait is proposed.
-    return e.status == 429 or e.outer_status == 429 or (e.status != 404 and bool(words.RATE.search(e.said)))
+    return e.status == 429 or e.outer_status == 429 or (e.status != 404 and bool(re.search(words.RATE, e.said)))
 
 
 def _is_quota(e: _Evidence) -> bool:
@@ -118,10 +123,10 @@ def _is_quota(e: _Evidence) -> bool:
     if _is_slow_down(e):
         if _asks_more_than_a_minute_gives(e.said) or re.search(r"per_?day", e.said):
             return True
-        return bool(words.QUOTA.search(e.said)) and not words.SOON.search(e.said)
+        return bool(re.search(words.QUOTA, e.said)) and not re.search(words.SOON, e.said)
     # A refused key or a filter may speak of subscriptions and credits too.
-    about_else = words.POLICY.search(e.said) or (e.status == 401 and words.AUTH.search(e.said))
-    return bool(words.QUOTA.search(e.said)) and not about_else and not _speaks_of_too_much_input(e)
+    about_else = re.search(words.POLICY, e.said) or (e.status == 401 and re.search(words.AUTH, e.said))
+    return bool(re.search(words.QUOTA, e.said)) and not about_else and not _speaks_of_too_much_input(e)
 
 
 def _asks_more_than_a_minute_gives(said: str) -> bool:
@@ -131,24 +136,31 @@ def _asks_more_than_a_minute_gives(said: str) -> bool:
 
 def _is_about_else(e: _Evidence) -> bool:
     # A setting, a filter; and too many or too large pictures are no matter of tokens: leaving them out is another cure.
-    media = words.MEDIA.search(e.said) and words.EXCESS.search(e.said) and not re.search(r"\btokens?\b", e.said)
-    return bool(media or words.BUDGET.search(e.said) or words.POLICY.search(e.said) or words.OTHER_SIZES.search(e.said))
+    media = re.search(words.MEDIA, e.said) and re.search(words.EXCESS, e.said) and not re.search(r"\btokens?\b", e.said)
+    return bool(
+        media
+        or re.search(words.BUDGET, e.said)
+        or re.search(words.POLICY, e.said)
+        or re.search(words.OTHER_SIZES, e.said)
+    )
 
 
 def _is_bodyless_cerebras(e: _Evidence) -> bool:
     # Cerebras alone refuses a prompt that is too long without a word.
-    bare = not e.text.message or bool(words.BODYLESS.fullmatch(e.text.message.lower()))
+    bare = not e.text.message or bool(re.fullmatch(words.BODYLESS, e.text.message.lower()))
     return e.provider == "cerebras" and e.status in (400, 413) and bare
 
 
 def _is_payload(e: _Evidence) -> bool:
     # A limit in bytes belongs to a proxy or a gateway, and no count of tokens can be learned from it.
     in_tokens = re.search(r"\btokens?\b|context|prompt (is )?too long", e.said)
-    return not in_tokens and (e.status == 413 or bool(words.BYTES.search(e.said) and words.EXCESS.search(e.said)))
+    return not in_tokens and (
+        e.status == 413 or bool(re.search(words.BYTES, e.said) and re.search(words.EXCESS, e.said))
+    )
 
 
 def _is_overflow(e: _Evidence) -> bool:
-    if words.OVERFLOW_CODES.search(e.said):
+    if re.search(words.OVERFLOW_CODES, e.said):
         return True
     if _speaks_of_too_much_input(e):
         return True
@@ -159,28 +171,28 @@ def _is_overflow(e: _Evidence) -> bool:
 def _speaks_of_too_much_input(e: _Evidence) -> bool:
     """A size of the input, set against a limit. Who is too long, too long for what, and that it is too long."""
     said = e.text.message.lower()
-    sized = bool(words.TOKENS.search(said))
-    subject, capacity = bool(words.INPUT.search(said)), bool(words.CAPACITY.search(said))
-    if words.TOO_LITTLE.search(said):
+    sized = bool(re.search(words.TOKENS, said))
+    subject, capacity = bool(re.search(words.INPUT, said)), bool(re.search(words.CAPACITY, said))
+    if re.search(words.TOO_LITTLE, said):
         return False
-    if words.EXCESS.search(said):
-        return sized and (subject or capacity or bool(words.COUNT.search(said)))
+    if re.search(words.EXCESS, said):
+        return sized and (subject or capacity or bool(re.search(words.COUNT, said)))
     return sized and subject and (passes_limit(said) or (capacity and input_limit(said) is not None))
 
 
 def _is_auth(e: _Evidence) -> bool:
-    return e.status in (401, 403) or bool(words.AUTH.search(e.said))
+    return e.status in (401, 403) or bool(re.search(words.AUTH, e.said))
 
 
 def _is_transport(e: _Evidence) -> bool:
     # A status above says of whom: then it is the service that has no time.
     above = e.status is not None and e.status >= 500
-    return e.status in (408, 409) or bool(words.TRANSPORT.search(e.said) and not above)
+    return e.status in (408, 409) or bool(re.search(words.TRANSPORT, e.said) and not above)
 
 
 def _is_overloaded(e: _Evidence) -> bool:
     statuses = (e.status, e.outer_status, e.text.status)
-    return any(status is not None and status >= 500 for status in statuses) or bool(words.OVERLOADED.search(e.said))
+    return any(status is not None and status >= 500 for status in statuses) or bool(re.search(words.OVERLOADED, e.said))
 
 
 _RULES: tuple[tuple[FailureKind, Callable[[_Evidence], bool]], ...] = (

@@ -1,37 +1,34 @@
 """The words in which services refuse: who is meant, what is counted, what is too much. Pure data; judges nothing.
 
-All are looked for in lower case. One word alone decides nothing: `classify` says which of them together mean what.
+All are looked for in lower case. One word alone decides nothing: `classify` says which of them together mean what. They
+are not compiled here, because most processes never hear of a failure; `re` does it at the first look, and remembers.
 """
 
-import re
-
-WINDOW_FINISH = re.compile(
-    r"(?:model_)?(?:max_)?context_?(?:window|length|limit|size)(?:_?(?:exceeded|reached|overflow|limit))?"
-)
+WINDOW_FINISH = r"(?:model_)?(?:max_)?context_?(?:window|length|limit|size)(?:_?(?:exceeded|reached|overflow|limit))?"
 """Finish reasons that mean the window ended the answer."""
 
-OUTPUT = re.compile(
+OUTPUT = (
     r"max[_ -]?(completion[_ -]|output[_ -]|new[_ -])tokens?|max_tokens|maxoutputtokens|(output|completion) tokens?"
     r"|maximum tokens (you requested|value)|输出"
 )
-INPUT = re.compile(
+INPUT = (
     r"\b(inputs?(?! should be)|prompts?|messages?|context|conversation|history)\b|tokens? (in|of) (the |your )?request"
     r"|request(ed)? tokens?|requested \d+\b(?! (output|completion|new))|tokens requested|request length"
     r"|input_tokens|prompt_tokens|输入|上下文|提示"
 )
-CAPACITY = re.compile(
+CAPACITY = (
     r"context[ _-]?(length|window|size|limit)|(token|length|size|input) limit|limit of"
     r"|max(imum)? (prompt|input|number of)?"
     r" ?tokens?|max(imum)? (context|length|input|prompt)|configured limit|n_ctx|最大长度|长度限制|限制"
 )
-TOKENS = re.compile(
+TOKENS = (
     r"(?<![a-z])tokens?(?![a-z])|\blength\b|\bsize\b|too long|\bwindow\b|n_ctx|\bfit\b|seq_?len|shorten"
     r"|too (large|big)|context (limit|max)|\d ?[km]\b"
     r"|(input|prompt|context) characters?|长度|超长|过长|太长|窗口"
 )
-COUNT = re.compile(r"(?<![a-z])tokens(?![a-z])|\btoken (count|limit)|sequence length|seq_?len")
+COUNT = r"(?<![a-z])tokens(?![a-z])|\btoken (count|limit)|sequence length|seq_?len"
 """What is counted is the input even where it is not named: sizes of the answer and rates are judged before."""
-EXCESS = re.compile(
+EXCESS = (
     r"exceed|too (long|large|big|many (input |prompt )?tokens)|reached (the|its|your) (max|limit|context)"
     r"|over the|beyond|(longer|greater|larger|more|higher|bigger) than|>"
     r"|cannot (exceed|be)|must (be <=?|be (less|at most|no more)|have (less|at most|fewer))"
@@ -40,27 +37,23 @@ EXCESS = re.compile(
     r"|reduce (the |your )?(length|size|input|prompt|number)|shorten|shorter|not fit|does ?n.t fit"
     r"|超过|超出|超长|过长|太长"
 )
-OVERFLOW_CODES = re.compile(
+OVERFLOW_CODES = (
     r"\b(context_?length_?exceeded\w*|context_window_exceeded\w*|\w*exceed\w*_context\w*|context[ _]?overflow\w*"
     r"|model_max_(prompt|input)_tokens\w*|(prompt|input|context)_?(is_)?too_?(long|large)|input_?tokens?_?exceed\w*"
     r"|string_above_context\w*|max_context_length\w*|contextwindowexceeded\w*|context[ _]shift)\b"
 )
-TOO_LITTLE = re.compile(
-    r"(greater|longer|more) than 0\b|at least one|minimum|too (short|few)|(must|not be|non-?) ?empty"
-)
+TOO_LITTLE = r"(greater|longer|more) than 0\b|at least one|minimum|too (short|few)|(must|not be|non-?) ?empty"
 """A limit from below."""
-BUDGET = re.compile(r"budget_tokens|thinking[._ ]budget")
+BUDGET = r"budget_tokens|thinking[._ ]budget"
 """A setting of ours that the service refuses, whatever the text compares it with."""
-OTHER_SIZES = re.compile(
-    r"(string|array|\b(id|name|key|title|description))\b[\"'`: ]*(is )?too (long|large)|_above_max"
-)
+OTHER_SIZES = r"(string|array|\b(id|name|key|title|description))\b[\"'`: ]*(is )?too (long|large)|_above_max"
 """What is too long is a field."""
-MEDIA = re.compile(r"\b(image|video|audio|pdf|media|attachment|file)s?\b")
-RATE = re.compile(
+MEDIA = r"\b(image|video|audio|pdf|media|attachment|file)s?\b"
+RATE = (
     r"rate[ _-]?limit|too[ _]many[ _]requests|per[ -]?(min(ute)?|second|hour|day)\b|\b[tr]p[md]\b|throttl|slow down"
     r"|\bqps\b|速率限制|请求频率|并发|please wait|try again in \d|concurren|resource[ _]?exhausted|retry delay"
 )
-QUOTA = re.compile(
+QUOTA = (
     r"(?<![a-z])quota|billing|insufficient[ _](account )?(funds|balance|credit)|top up|credits?\b|allowance"
     r"|usage[ _]?limit|session limit|spend(ing)?\b|payment|extra usage|(monthly|weekly|daily) (usage |request )?limit"
     r"|\bplan\b|subscription|arrear"
@@ -68,31 +61,31 @@ QUOTA = re.compile(
 )
 QUOTA_CODES = frozenset({"1308", "1113", "insufficient_quota", "quota_exceeded", "exceeded_current_quota_error"})
 """1308 and 1113 are Z.ai's numbers for a used-up package and an empty account."""
-SOON = re.compile(
+SOON = (
     r"per[ -]?(min(ute)?|second)\b|perminute|\b[tr]pm\b|\bqps\b"
     r"|(retry|try again) (in|after) (about )?\d+(\.\d+)? ?(ms|s|m\b|sec|min)"
 )
 """Budgets that fill again while one waits: of a minute, or with the wait said. Google and Azure call these a quota."""
-AUTH = re.compile(
+AUTH = (
     r"unauthori[sz]ed|authenticat|(invalid|incorrect|missing|expired|no|bad) (x-)?api[ _-]?key|invalid_api_key"
     r"|(api[ _-]?key|(access|security|auth|bearer|session)[ _]token|credential)s?\b"
     r"[^.]{0,40}(not valid|invalid|expired|revoked)"
     r"|api_key_invalid|login fail|身份验证|鉴权|permission[ _]?(denied|error)|access denied|forbidden"
 )
-POLICY = re.compile(r"content[_ ]?(filter|policy|management)|moderation|safety|guardrail|high risk|data policy")
-BYTES = re.compile(
+POLICY = r"content[_ ]?(filter|policy|management)|moderation|safety|guardrail|high risk|data policy"
+BYTES = (
     r"(request|payload|body|entity)( entity)?[ _](is[ _])?too[ _]large|maximum size|\bbytes?\b|\b[km]i?b\b"
     r"|(request|message)[ _]size|body (size|limit)"
 )
-OVERLOADED = re.compile(
+OVERLOADED = (
     r"overload|temporarily|unavailable(?! in your)|server[ _]?error|internal[ _]?error|bad gateway|gateway time-?out"
     r"|(at|over|no) capacity|try again later|retry your request|returned error|provider_unavailable"
     r"|service_?busy|engine_busy|system_?resource"
 )
-TRANSPORT = re.compile(
+TRANSPORT = (
     r"network error|connection (error|reset|refused|closed|aborted)|fetch failed|getaddrinfo|socket hang up|timed? ?out"
     r"|\btimeout\b|\bterminated\b|\beconn(reset|refused|aborted)\b|\betimedout\b|\benotfound\b|\bepipe\b"
     r"|websocket closed|(stream|connection) (ended|disconnected|closed|was cut)|before completion"
     r"|premature|network_error|incomplete chunked|peer closed|deadline (has )?(exceeded|expired)"
 )
-BODYLESS = re.compile(r"(\d{3} )?(status code )?\(?no body\)?")
+BODYLESS = r"(\d{3} )?(status code )?\(?no body\)?"

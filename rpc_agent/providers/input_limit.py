@@ -17,26 +17,24 @@ _SMALL, _ROUND = 4096, (16, 100)
 """Below this a number that is no multiple of one of those is a code."""
 
 _N = r"[\s:=(\[]*(\d[\d,]{2,})"
-_LIMIT_FORMS = tuple(
-    re.compile(form, re.I)
-    for form in (
-        r"\d\)?[^\d.;>]{0,30}(?:exceed(?:s|ed)?|(?:greater|larger|longer|more|bigger|higher) than|beyond)\D{0,40}?"
-        r"(\d[\d,]{2,})",
-        r"(?:context|token|input|prompt)[ _-]?(?:length|window|size|limit)(?: limit)?(?: of this model)?"
-        rf"(?: is| of| to|:|=|\()?{_N}",
-        rf"(?:n_ctx|context(?: of)?){_N}",
-        rf"(?:上下文|最大|限制|上限)[^\d,，。;；]{{0,12}}?{_N}",
-        r"\[\s*\d+\s*,\s*(\d[\d,]{2,})\s*\]",
-        r"(?:<=|<|>=?)\s*(\d[\d,]{2,})(?![\d>])",
-        r"(?:less than|at most|up to|no more than|cannot exceed|not exceed|limit of|limit is|limited to|maximum of"
-        rf"|maximum is){_N}",
-        rf"limit (?:for|of) (?:this|the) model is{_N}",
-        r"(\d[\d,]{2,})(?: tokens?)? (?:maximum|max)\b",
-        rf"(?:maximum|max|limit)[\w ]{{0,40}}?{_N}",
-        r"(\d[\d,]{2,})[- ]token (?:limit|window|context)",
-        rf"(?:only [a-z]+|exceeds?){_N}",
-        r"\d ?/ ?(\d[\d,]{2,})",
-    )
+# Not compiled, because most processes never hear of a refusal: `re` does it at the first look, and remembers.
+_LIMIT_FORMS = (
+    r"\d\)?[^\d.;>]{0,30}(?:exceed(?:s|ed)?|(?:greater|larger|longer|more|bigger|higher) than|beyond)\D{0,40}?"
+    r"(\d[\d,]{2,})",
+    r"(?:context|token|input|prompt)[ _-]?(?:length|window|size|limit)(?: limit)?(?: of this model)?"
+    rf"(?: is| of| to|:|=|\()?{_N}",
+    rf"(?:n_ctx|context(?: of)?){_N}",
+    rf"(?:上下文|最大|限制|上限)[^\d,，。;；]{{0,12}}?{_N}",
+    r"\[\s*\d+\s*,\s*(\d[\d,]{2,})\s*\]",
+    r"(?:<=|<|>=?)\s*(\d[\d,]{2,})(?![\d>])",
+    r"(?:less than|at most|up to|no more than|cannot exceed|not exceed|limit of|limit is|limited to|maximum of"
+    rf"|maximum is){_N}",
+    rf"limit (?:for|of) (?:this|the) model is{_N}",
+    r"(\d[\d,]{2,})(?: tokens?)? (?:maximum|max)\b",
+    rf"(?:maximum|max|limit)[\w ]{{0,40}}?{_N}",
+    r"(\d[\d,]{2,})[- ]token (?:limit|window|context)",
+    rf"(?:only [a-z]+|exceeds?){_N}",
+    r"\d ?/ ?(\d[\d,]{2,})",
 )
 
 
@@ -72,7 +70,7 @@ def sizes_tell_overflow(text: str, *, estimate: int, window: int) -> bool:
 
 
 def _stated(text: str) -> list[int]:
-    values = [_value(found) for form in _LIMIT_FORMS for found in form.findall(text)]
+    values = [_value(found) for form in _LIMIT_FORMS for found in re.findall(form, text, re.I)]
     return [value for value in values if value >= _LEAST_LIMIT]
 
 
