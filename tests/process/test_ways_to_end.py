@@ -1,5 +1,6 @@
 """Every way a server process can end: within 5 s, with its work on disk and nothing left behind."""
 
+import contextlib
 import json
 import os
 import select
@@ -106,6 +107,20 @@ def test_a_signal_stops_everything_answers_and_exits(tmp_path: Path, number: int
         child = start_sleeping(server, home, wait=True)
         check_end(server, home, child, lambda: os.kill(server.process.pid, number))
         assert server.answer(1)["stopReason"] == "aborted"
+
+
+@posix_only
+def test_a_hang_up_that_was_ignored_when_it_was_started_stays_ignored(tmp_path: Path) -> None:
+    with contextlib.ExitStack() as stack:
+        before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+        try:
+            server = stack.enter_context(serve_process(Home(tmp_path)))
+        finally:
+            signal.signal(signal.SIGHUP, before)
+        server.ask("get_state")
+        os.kill(server.process.pid, signal.SIGHUP)
+        assert server.ask("new_session")["sessionId"]
+        assert server.finish() == 0
 
 
 @posix_only
