@@ -119,7 +119,8 @@ def test_a_hang_up_that_was_ignored_when_it_was_started_stays_ignored(tmp_path: 
             signal.signal(signal.SIGHUP, before)
         server.ask("get_state")
         os.kill(server.process.pid, signal.SIGHUP)
-        assert server.ask("new_session")["sessionId"]
+        # The first may have been read before a signal that came before it.
+        assert all(server.ask("new_session")["sessionId"] for _ in range(3))
         assert server.finish() == 0
 
 
