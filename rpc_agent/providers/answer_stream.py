@@ -101,7 +101,7 @@ class AnswerStream:
         """Text that is no stream: a gateway's word in place of an answer."""
         failure = failed(self._provider, 200, self._splitter.stray.decode("utf-8", "replace"))
         kind = "transport" if failure.kind == "other" else failure.kind
-        return ModelCallFailed(failure.message, kind=kind, limit=failure.limit)
+        return ModelCallFailed(failure.message, kind=kind, retry_after=failure.retry_after, limit=failure.limit)
 
     def _read(self, events: Sequence[SseEvent]) -> Batch:
         batch: list[StreamEvent] = []

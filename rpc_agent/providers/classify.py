@@ -18,6 +18,8 @@ from rpc_agent.providers.input_limit import input_limit, passes_limit, sizes_tel
 
 _FULL = 0.99
 """Of the window: some servers keep a few tokens for themselves."""
+_BLAMES_REQUEST = frozenset({400, 404, 405, 413, 422})
+"""Statuses of a request that is refused again each time."""
 
 
 class Failure(Struct, frozen=True, kw_only=True):
@@ -106,6 +108,7 @@ def _is_output_cap(e: _Evidence) -> bool:
     about_else = (
         re.search(words.INPUT, e.text.message.lower())
         or re.search(words.BUDGET, e.said)
+        or re.search(words.UNKNOWN_SETTING, e.said)
         or re.search(words.OVERFLOW_CODES, e.said)
     )
     return bool(re.search(words.OUTPUT, e.said)) and not about_else and not _is_slow_down(e)
@@ -140,6 +143,7 @@ def _is_about_else(e: _Evidence) -> bool:
     return bool(
         media
         or re.search(words.BUDGET, e.said)
+        or re.search(words.UNKNOWN_SETTING, e.said)
         or re.search(words.POLICY, e.said)
         or re.search(words.OTHER_SIZES, e.said)
     )
@@ -153,7 +157,7 @@ def _is_bodyless_cerebras(e: _Evidence) -> bool:
 
 def _is_payload(e: _Evidence) -> bool:
     # A limit in bytes belongs to a proxy or a gateway, and no count of tokens can be learned from it.
-    in_tokens = re.search(r"\btokens?\b|context|prompt (is )?too long", e.said)
+    in_tokens = re.search(r"(?<![a-z])tokens?\b|context|prompt (is )?too long", e.said)
     return not in_tokens and (
         e.status == 413 or bool(re.search(words.BYTES, e.said) and re.search(words.EXCESS, e.said))
     )
@@ -192,7 +196,10 @@ def _is_transport(e: _Evidence) -> bool:
 
 def _is_overloaded(e: _Evidence) -> bool:
     statuses = (e.status, e.outer_status, e.text.status)
-    return any(status is not None and status >= 500 for status in statuses) or bool(re.search(words.OVERLOADED, e.said))
+    if any(status is not None and status >= 500 for status in statuses):
+        return True
+    broken = e.status not in _BLAMES_REQUEST and re.search(words.BROKEN, e.said)
+    return bool(broken or re.search(words.OVERLOADED, e.said))
 
 
 _RULES: tuple[tuple[FailureKind, Callable[[_Evidence], bool]], ...] = (

@@ -4,7 +4,9 @@ All are looked for in lower case. One word alone decides nothing: `classify` say
 are not compiled here, because most processes never hear of a failure; `re` does it at the first look, and remembers.
 """
 
-WINDOW_FINISH = r"(?:model_)?(?:max_)?context_?(?:window|length|limit|size)(?:_?(?:exceeded|reached|overflow|limit))?"
+WINDOW_FINISH = (
+    r"(?:model_)?(?:max_)?context_?(?:window|length|limit|size)(?:_?(?:exceeded|reached|overflow|limit))?|model_length"
+)
 """Finish reasons that mean the window ended the answer."""
 
 OUTPUT = (
@@ -14,17 +16,17 @@ OUTPUT = (
 INPUT = (
     r"\b(inputs?(?! should be)|prompts?|messages?|context|conversation|history)\b|tokens? (in|of) (the |your )?request"
     r"|request(ed)? tokens?|requested \d+\b(?! (output|completion|new))|tokens requested|request length"
-    r"|input_tokens|prompt_tokens|输入|上下文|提示"
+    r"|input_tokens|prompt_tokens|输入|上下文|提示|对话|入力"
 )
 CAPACITY = (
     r"context[ _-]?(length|window|size|limit)|(token|length|size|input) limit|limit of"
     r"|max(imum)? (prompt|input|number of)?"
-    r" ?tokens?|max(imum)? (context|length|input|prompt)|configured limit|n_ctx|最大长度|长度限制|限制"
+    r" ?tokens?|max(imum)? (context|length|input|prompt)|configured limit|n_ctx|最大长度|长度限制|限制|上限"
 )
 TOKENS = (
     r"(?<![a-z])tokens?(?![a-z])|\blength\b|\bsize\b|too long|\bwindow\b|n_ctx|\bfit\b|seq_?len|shorten"
     r"|too (large|big)|context (limit|max)|\d ?[km]\b"
-    r"|(input|prompt|context) characters?|长度|超长|过长|太长|窗口"
+    r"|(input|prompt|context) characters?|长度|超长|过长|太长|窗口|トークン"
 )
 COUNT = r"(?<![a-z])tokens(?![a-z])|\btoken (count|limit)|sequence length|seq_?len"
 """What is counted is the input even where it is not named: sizes of the answer and rates are judged before."""
@@ -35,7 +37,7 @@ EXCESS = (
     r"|smaller than|should (be (\[|within|less|at most)|not)"
     r"|(only )?supports? (only )?up to"
     r"|reduce (the |your )?(length|size|input|prompt|number)|shorten|shorter|not fit|does ?n.t fit"
-    r"|超过|超出|超长|过长|太长"
+    r"|超过|超出|超长|过长|太长|超え"
 )
 OVERFLOW_CODES = (
     r"\b(context_?length_?exceeded\w*|context_window_exceeded\w*|\w*exceed\w*_context\w*|context[ _]?overflow\w*"
@@ -46,6 +48,11 @@ TOO_LITTLE = r"(greater|longer|more) than 0\b|at least one|minimum|too (short|fe
 """A limit from below."""
 BUDGET = r"budget_tokens|thinking[._ ]budget"
 """A setting of ours that the service refuses, whatever the text compares it with."""
+UNKNOWN_SETTING = (
+    r"(unsupported|unrecogni[sz]ed|unknown|unexpected) (request )?(argument|param(eter)?)s?\b|unsupported_?param"
+    r"|(not|n.t) support (the )?param"
+)
+"""A setting that is refused by its name, whatever its value."""
 OTHER_SIZES = r"(string|array|\b(id|name|key|title|description))\b[\"'`: ]*(is )?too (long|large)|_above_max"
 """What is too long is a field."""
 MEDIA = r"\b(image|video|audio|pdf|media|attachment|file)s?\b"
@@ -63,14 +70,14 @@ QUOTA_CODES = frozenset({"1308", "1113", "insufficient_quota", "quota_exceeded",
 """1308 and 1113 are Z.ai's numbers for a used-up package and an empty account."""
 SOON = (
     r"per[ -]?(min(ute)?|second)\b|perminute|\b[tr]pm\b|\bqps\b"
-    r"|(retry|try again) (in|after) (about )?\d+(\.\d+)? ?(ms|s|m\b|sec|min)"
+    r"|(retry|try again) (in|after) (about )?\d+(\.\d+)? ?(ms|s|m\b|sec|min)|\bback[ -]?off\b"
 )
 """Budgets that fill again while one waits: of a minute, or with the wait said. Google and Azure call these a quota."""
 AUTH = (
     r"unauthori[sz]ed|authenticat|(invalid|incorrect|missing|expired|no|bad) (x-)?api[ _-]?key|invalid_api_key"
     r"|(api[ _-]?key|(access|security|auth|bearer|session)[ _]token|credential)s?\b"
     r"[^.]{0,40}(not valid|invalid|expired|revoked)"
-    r"|api_key_invalid|login fail|身份验证|鉴权|permission[ _]?(denied|error)|access denied|forbidden"
+    r"|api_key_invalid|login fail|身份验证|鉴权|permission[ _]?(denied|error)|access denied|\bforbidden\b"
 )
 POLICY = r"content[_ ]?(filter|policy|management)|moderation|safety|guardrail|high risk|data policy"
 BYTES = (
@@ -78,14 +85,20 @@ BYTES = (
     r"|(request|message)[ _]size|body (size|limit)"
 )
 OVERLOADED = (
-    r"overload|temporarily|unavailable(?! in your)|server[ _]?error|internal[ _]?error|bad gateway|gateway time-?out"
-    r"|(at|over|no) capacity|try again later|retry your request|returned error|provider_unavailable"
+    r"overload|temporarily|unavailable(?! in your)|bad gateway|gateway time-?out"
+    r"|(at|over|no) capacity|capacity[ _]exceeded|try again later|provider_unavailable"
     r"|service_?busy|engine_busy|system_?resource"
 )
+BROKEN = (
+    r"server[ _]?(error|exception)|internal[ _]?error|unexpected error|stream_?error|retry your request|returned error"
+)
+"""What went wrong inside the service. Some say so of each request that they refuse: a status that blames the request
+is believed more."""
 TRANSPORT = (
     r"network error|connection (error|reset|refused|closed|aborted)|fetch failed|getaddrinfo|socket hang up|timed? ?out"
     r"|\btimeout\b|\bterminated\b|\beconn(reset|refused|aborted)\b|\betimedout\b|\benotfound\b|\bepipe\b"
     r"|websocket closed|(stream|connection) (ended|disconnected|closed|was cut)|before completion"
     r"|premature|network_error|incomplete chunked|peer closed|deadline (has )?(exceeded|expired)"
+    r"|name resolution|tls handshake"
 )
 BODYLESS = r"(\d{3} )?(status code )?\(?no body\)?"

@@ -2,6 +2,7 @@
 
 from rpc_agent.providers.base import ModelCallFailed
 from rpc_agent.providers.classify import classify
+from rpc_agent.providers.retry_after import retry_after as wait_asked_for
 
 CUT = "the stream ended before the answer was complete"
 """Said of an answer whose end the service did not say."""
@@ -26,14 +27,18 @@ def failed(
     estimate: int = 0,
     retry_after: float | None = None,
 ) -> ModelCallFailed:
-    """`body` is an HTTP body or an error event's JSON; `status` is 200 for an error inside a stream."""
+    """`body` is an HTTP body or an error event's JSON; `status` is 200 for an error inside a stream.
+
+    Without a header that says the wait the words may.
+    """
     failure = classify(provider=provider, status=status, body=body, window=window, estimate=estimate)
     prefix = f"{provider}: " if status in (None, 200) else f"{provider} answered {status}: "
     message = prefix + (failure.message[:_MAX_SHOWN] or "no explanation")
     if failure.kind == "overflow" and classify(body=message).kind != "overflow":
         # A code or a service's silence told it. The text alone is what a session's file keeps.
         message += " (the prompt is too long)"
-    return ModelCallFailed(message, kind=failure.kind, status=status, retry_after=retry_after, limit=failure.limit)
+    wait = wait_asked_for({}, body) if retry_after is None else retry_after
+    return ModelCallFailed(message, kind=failure.kind, status=status, retry_after=wait, limit=failure.limit)
 
 
 def cut_short() -> ModelCallFailed:

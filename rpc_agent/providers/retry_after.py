@@ -11,9 +11,18 @@ _SECONDS = {
     **dict.fromkeys(("h", "hour"), 3600.0),
     **dict.fromkeys(("d", "day"), 86_400.0),
 }
-_IN_TEXT = re.compile(r"(?:try again|retry|reset)\w*\s+(?:in|after)(?=\s+\d)", re.I)
+_IN_TEXT = re.compile(
+    r"(?:(?:try again|retry|reset|available)\w*(?:\s+(?:your|the|this) request)?(?:\s+again)?\s+(?:in|after)"
+    r"|please\s+wait(?:\s+for)?)"
+    r"(?:\s+(?:about|around|approximately|at least))?(?=\s+\d)",
+    re.I,
+)
+_IN_FIELD = re.compile(
+    r"\b(?:retry[-_]?(?:after|delay)|resets?[-_](?:in|after))(?:[-_]seconds)?[\\\"']*\s*[:=]\s*[\\\"']*(?=\d)", re.I
+)
+"""What an error's JSON, or the headers quoted in it, say beside the message."""
 _PART = re.compile(
-    rf"\s*(?:,\s*|and\s+)?(\d{{1,9}}(?:\.\d{{1,9}})?)\s*"
+    rf"\s*(?:,\s*|and\s+)?(\d{{1,9}}(?:\.\d{{1,18}})?)(?!\d)\s*"
     rf"(?:({'|'.join(sorted(_SECONDS, key=len, reverse=True))})s?)?(?![A-Za-z])",
     re.I,
 )
@@ -31,7 +40,9 @@ def retry_after(headers: Mapping[str, str], text: str = "") -> float | None:
     value = headers.get("retry-after")
     seconds = _number(value)
     if seconds is None and value:
-        seconds = _until(value, headers.get("date"))
+        # Some write the unit, which no standard knows.
+        with_unit = re.fullmatch(r"\s*\d[\d.a-z\s]*", value, re.I)
+        seconds = _duration(value) if with_unit else _until(value, headers.get("date"))
     return seconds if seconds is not None else _from_text(text)
 
 
@@ -48,9 +59,13 @@ def _until(date: str, now: str | None) -> float | None:
 
 
 def _from_text(text: str) -> float | None:
+    asked = _IN_TEXT.search(text) or _IN_FIELD.search(text)
+    return _duration(text, asked.end()) if asked else None
+
+
+def _duration(text: str, at: int = 0) -> float | None:
     """Without a unit the number is seconds, and nothing behind it belongs to it."""
-    asked = _IN_TEXT.search(text)
-    part = _PART.match(text, asked.end()) if asked else None
+    part = _PART.match(text, at)
     if part is None or not part[2]:
         return float(part[1]) if part else None
     seconds = 0.0

@@ -170,7 +170,7 @@ class StreamingModel(ABC):
             text,
             window=self._model.context_window,
             estimate=estimate,
-            retry_after=retry_after(response.headers, text),
+            retry_after=retry_after(response.headers),
         )
 
     def _without_key(self, error: ModelCallFailed) -> ModelCallFailed:

@@ -9,6 +9,7 @@ from rpc_agent.providers.base import ModelRequest
 from rpc_agent.providers.openai_completions.compat import Compat, read_compat
 from rpc_agent.providers.openai_completions.request import Piece, encode_message, request_body
 from rpc_agent.providers.pieces import Pieces
+from rpc_agent.providers.refusal import failed
 from rpc_agent.providers.retry_after import retry_after
 
 MODEL = Model(id="m", provider="p", api="openai-completions", input=("text", "image"), reasoning=True)
@@ -124,10 +125,20 @@ def test_a_message_that_is_sent_again_is_not_encoded_again_and_one_that_left_is_
         ({"retry-after": "Wed, 21 Oct 2026 07:28:30 GMT", "date": "Wed, 21 Oct 2026 07:28:00 GMT"}, "", 30.0),
         ({"retry-after": "Wed, 21 Oct 2026 07:28:30 GMT"}, "", None),
         ({"retry-after": "soon"}, "", None),
+        ({"retry-after": "30s"}, "", 30.0),
+        ({"retry-after": "2026-10-21T07:28:30Z"}, "", None),
         ({}, "Please try again in 11.2s.", 11.2),
         ({}, "try again in 250ms", 0.25),
         ({}, "Your quota will reset after 39s", 39.0),
         ({}, "please wait", None),
+        ({}, "Please wait 12 seconds", 12.0),
+        ({}, "try again in about 2 minutes", 120.0),
+        ({}, "You can retry your request after 5 seconds", 5.0),
+        ({}, "Expected available in 12 seconds", 12.0),
+        ({}, '{"error": {"details": [{"@type": "RetryInfo", "retryDelay": "34s"}]}}', 34.0),
+        ({}, '{"raw": "{\\"error\\": {\\"retry_after\\": 30}}"}', 30.0),
+        ({}, '{"error": {"message": "no", "resets_in_seconds": 3600}}', 3600.0),
+        ({}, "Retry after 1764580000", None),
         ({}, "Try again in 20", 20.0),
         ({}, "Please try again in 6m0.5s. Limit 30", 360.5),
         ({}, "try again in 2 hours", 7200.0),
@@ -137,3 +148,9 @@ def test_a_message_that_is_sent_again_is_not_encoded_again_and_one_that_left_is_
 )
 def test_the_wait_that_a_service_asks_for(headers: dict[str, str], text: str, seconds: float | None) -> None:
     assert retry_after(headers, text) == seconds
+
+
+def test_the_wait_that_an_error_inside_a_stream_states_is_kept() -> None:
+    said = {"error": {"code": "rate_limit_exceeded", "message": "Rate limit reached. Please try again in 11.054s."}}
+    failure = failed("p", 200, json.dumps(said))
+    assert (failure.kind, failure.retry_after) == ("rate", 11.054)
