@@ -7,7 +7,7 @@ survives reading, projecting and writing without anybody knowing its name.
 from collections.abc import Iterable
 from typing import Any, Literal, NotRequired, TypedDict, cast
 
-from rpc_agent.conversation.json_values import as_object, as_text
+from rpc_agent.conversation.json_values import as_id, as_object, as_text
 
 
 class TextBlock(TypedDict):
@@ -59,7 +59,7 @@ def read_block(value: object) -> Block | None:
         case "thinking":
             raw["thinking"] = as_text(raw.get("thinking"))
         case "toolCall":
-            raw |= {"id": as_text(raw.get("id")), "name": as_text(raw.get("name"))}
+            raw |= {"id": as_id(raw.get("id")), "name": as_text(raw.get("name"))}
             raw["arguments"] = dict(as_object(raw.get("arguments")))
         case "image":
             if not isinstance(raw.get("data"), str) or not isinstance(raw.get("mimeType"), str):

@@ -16,6 +16,18 @@ def as_text(value: object) -> str:
     return value if isinstance(value, str) else ""
 
 
+def as_id(value: object) -> str:
+    """An id, or what refers to one, as text; "" for everything that is neither text nor a whole number.
+
+    Some writers make numbers of ids that look like one: their digits are the id (7.0 is 7; 10203e40 is a number too).
+    """
+    if isinstance(value, str):
+        return value
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value)) if abs(value) <= _MOST else str(value)
+    return str(value) if isinstance(value, int) and not isinstance(value, bool) else ""
+
+
 _MOST = (1 << 53) - 1
 """Beyond it JSON readers disagree about numbers, and nothing that is counted here comes near it."""
 

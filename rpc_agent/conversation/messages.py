@@ -14,7 +14,7 @@ from rpc_agent.conversation.blocks import (
     blocks_text,
     read_blocks,
 )
-from rpc_agent.conversation.json_values import as_object, as_text
+from rpc_agent.conversation.json_values import as_id, as_object, as_text
 from rpc_agent.conversation.usage import Usage, make_usage
 
 StopReason = Literal["stop", "length", "toolUse", "error", "aborted"]
@@ -152,8 +152,8 @@ def read_message(value: object) -> Message | None:
         case "toolResult":
             message["content"] = _only(raw.get("content"), "text", "image")
             message["isError"] = raw.get("isError") is True
-            for name in ("toolCallId", "toolName"):
-                message[name] = as_text(raw.get(name))
+            message["toolCallId"] = as_id(raw.get("toolCallId"))
+            message["toolName"] = as_text(raw.get("toolName"))
         case "bashExecution":
             for name in ("command", "output"):
                 message[name] = as_text(raw.get(name))

@@ -10,7 +10,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from rpc_agent.conversation.json_values import JsonObject, as_count, as_object, as_text
+from rpc_agent.conversation.json_values import JsonObject, as_count, as_id, as_object, as_text
 from rpc_agent.conversation.messages import Message, read_message
 
 SESSION_VERSION = 3
@@ -140,20 +140,12 @@ def with_text_ids(raw: JsonObject, links: tuple[str, str | None]) -> JsonObject:
 
 
 def entry_links(raw: JsonObject) -> tuple[str, str | None] | None:
-    """The id of the entry in an object and that of its parent; None when it has no usable id.
-
-    Some writers make numbers of ids that look like one: their digits are the id.
-    """
+    """The id of the entry in an object and that of its parent; None when it has no usable id."""
     entry_id, parent_id = raw.get("id"), raw.get("parentId", NOT_NAMED)
     if isinstance(entry_id, str) and (parent_id is None or isinstance(parent_id, str)):
         return (entry_id, parent_id) if entry_id else None
-    own_id = _as_id(entry_id)
-    return (own_id, parent_id if parent_id is None else _as_id(parent_id)) if own_id else None
-
-
-def _as_id(value: object) -> str:
-    """NOT_NAMED where there is none."""
-    return str(value) if isinstance(value, int) and not isinstance(value, bool) else as_text(value)
+    own_id = as_id(entry_id)
+    return (own_id, parent_id if parent_id is None else as_id(parent_id) or NOT_NAMED) if own_id else None
 
 
 def has_null_content(raw: JsonObject) -> bool:
@@ -186,7 +178,7 @@ def _read_payload(raw: JsonObject, base: dict[str, Any]) -> Entry:
         case "branch_summary":
             return BranchSummaryEntry(
                 **base,
-                from_id=as_text(raw.get("fromId")),
+                from_id=as_id(raw.get("fromId")),
                 summary=as_text(raw.get("summary")),
                 details=as_object(raw.get("details")),
                 from_hook=raw.get("fromHook") is True,
@@ -194,7 +186,7 @@ def _read_payload(raw: JsonObject, base: dict[str, Any]) -> Entry:
         case "context_edit":
             return ContextEditEntry(
                 **base,
-                target_id=as_text(raw.get("targetId")),
+                target_id=as_id(raw.get("targetId")),
                 replacement=_replacement(raw.get("replacement")),
             )
         case "custom":
@@ -205,7 +197,7 @@ def _read_payload(raw: JsonObject, base: dict[str, Any]) -> Entry:
             label = raw.get("label")
             return LabelEntry(
                 **base,
-                target_id=as_text(raw.get("targetId")),
+                target_id=as_id(raw.get("targetId")),
                 label=label if isinstance(label, str) and label else None,
             )
         case "session_info":
@@ -220,7 +212,7 @@ def _read_compaction(raw: JsonObject, base: dict[str, Any]) -> CompactionEntry:
     return CompactionEntry(
         **base,
         summary=as_text(raw.get("summary")),
-        first_kept_entry_id=as_text(raw.get("firstKeptEntryId")),
+        first_kept_entry_id=as_id(raw.get("firstKeptEntryId")),
         tokens_before=as_count(raw.get("tokensBefore")),
         details=as_object(raw.get("details")),
         from_hook=raw.get("fromHook") is True,

@@ -6,7 +6,7 @@ Version 1 was a plain list. Version 2 made it a tree. Version 3 renamed a messag
 import math
 from collections.abc import Callable
 
-from rpc_agent.conversation.json_values import JsonObject
+from rpc_agent.conversation.json_values import JsonObject, as_count
 from rpc_agent.session.entries import SESSION_VERSION
 
 _MOST_DIGITS = 18
@@ -75,8 +75,9 @@ def _without_old_links(raw: JsonObject) -> JsonObject:
 
 
 def _id_at(ids: list[str | None], index: object) -> str | None:
-    """The id of a record by its index in the file, where the header has index 0."""
-    return ids[index] if isinstance(index, int) and 0 <= index < len(ids) else None
+    """The id of a record by its index in the file, where the header has index 0 and no id."""
+    at = as_count(index)
+    return ids[at] if at < len(ids) else None
 
 
 def _rename_hook_message(raw: JsonObject) -> JsonObject:

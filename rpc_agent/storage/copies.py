@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from rpc_agent.conversation.json_values import JsonObject, as_text
+from rpc_agent.conversation.json_values import JsonObject, as_id
 from rpc_agent.conversation.messages import message_text
 from rpc_agent.errors import InvalidValue
 from rpc_agent.session.entries import Entry, LabelEntry, MessageEntry, read_entry
@@ -70,7 +70,7 @@ def _relinked(kept: Sequence[Entry], boundaries: dict[str, str]) -> Iterator[Ent
     parent_id: str | None = None
     for entry in kept:
         raw: JsonObject = {**entry.raw, "parentId": parent_id}
-        if (boundary := as_text(raw.get("firstKeptEntryId"))) in boundaries:
+        if (boundary := as_id(raw.get("firstKeptEntryId"))) in boundaries:
             raw["firstKeptEntryId"] = boundaries[boundary]
         parent_id = entry.id
         yield read_entry(raw) or entry

@@ -12,7 +12,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from rpc_agent.conversation.json_values import JsonObject, as_object, as_text
+from rpc_agent.conversation.json_values import JsonObject, as_id, as_object, as_text
 from rpc_agent.session.entry_text import EntryText, entry_text
 from rpc_agent.session.json_lines import NotJson, read_json
 from rpc_agent.session.line_reader import read_line
@@ -66,7 +66,7 @@ def read(data: bytes | mmap, entry_id: str, count: int) -> list[Found]:
     found: list[Found] = []
     for line in _lines_forward(data, start):
         for raw in _records(line):
-            if (said := _text(raw, edits)) is not None and (found or raw.get("id") == entry_id):
+            if (said := _text(raw, edits)) is not None and (found or as_id(raw.get("id")) == entry_id):
                 found.append(_found(raw, said.speaker, said.text))
         if len(found) >= count or not found:
             break
@@ -130,7 +130,7 @@ def _longest(runs: list[str]) -> str:
 
 
 def _text(raw: JsonObject, edits: Mapping[str, Mapping[str, Any] | None]) -> EntryText | None:
-    entry_id = as_text(raw.get("id"))
+    entry_id = as_id(raw.get("id"))
     if not entry_id:
         return None
     if entry_id in edits and edits[entry_id] is None:
@@ -146,14 +146,14 @@ def _edits(data: bytes | mmap, start: int) -> dict[str, Mapping[str, Any] | None
             continue
         lines = (line for line in reversed(block.split(b"\n")) if b'"context_edit"' in line)
         for raw in (raw for line in lines for raw in reversed(_records(line))):
-            target, replacement = raw.get("targetId"), raw.get("replacement")
-            if raw.get("type") == "context_edit" and isinstance(target, str) and raw.get("madeBy") != "compaction":
+            target, replacement = as_id(raw.get("targetId")), raw.get("replacement")
+            if raw.get("type") == "context_edit" and target and raw.get("madeBy") != "compaction":
                 edits.setdefault(target, None if replacement is None else as_object(replacement))
     return edits
 
 
 def _found(raw: JsonObject, speaker: str, text: str) -> Found:
-    return Found(as_text(raw.get("id")), speaker, as_text(raw.get("timestamp")), text)
+    return Found(as_id(raw.get("id")), speaker, as_text(raw.get("timestamp")), text)
 
 
 def _snippet(text: str, at: int) -> str:
@@ -217,12 +217,19 @@ def _lines_forward(data: bytes | mmap, start: int) -> Iterator[bytes]:
 
 def _line_of(data: bytes | mmap, entry_id: str) -> int | None:
     """Where the line of an entry begins; the last line with its id counts."""
-    needle = b'"' + entry_id.encode("utf-8", "replace") + b'"'
+    written = entry_id.encode("utf-8", "replace")
+    at = _line_with(data, b'"%b"' % written, entry_id)
+    # An id that became a number stands there without its quotes.
+    return _line_with(data, written, entry_id) if at is None and entry_id.isdecimal() else at
+
+
+def _line_with(data: bytes | mmap, needle: bytes, entry_id: str) -> int | None:
     for begin, block in _blocks(data, 0):
         at = block.rfind(needle)
         while at >= 0:
             start, end = block.rfind(b"\n", 0, at) + 1, block.find(b"\n", at)
-            if any(raw.get("id") == entry_id for raw in _records(block[start : end if end >= 0 else len(block)])):
+            records = _records(block[start : end if end >= 0 else len(block)])
+            if any(as_id(raw.get("id")) == entry_id for raw in records):
                 return begin + start
             at = block.rfind(needle, 0, start)
     return None

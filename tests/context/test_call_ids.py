@@ -39,3 +39,16 @@ def test_calls_with_one_id_get_ids_of_their_own_and_results_follow_their_order()
     projector.append(entries(*[said("x")] * 9)[-1])
     again = converter.update(projector.projection)
     assert all(old is new for old, new in zip(messages, again, strict=False))
+
+
+def test_results_find_calls_whose_ids_became_numbers():
+    path = entries(
+        said("go"),
+        answer("", {**call("c"), "id": 7}, call("8")),
+        result(8.0, "of the second"),
+        result(7, "of the first"),
+    )
+    assert sent_ids(ModelMessages(ME).update(Projector(path).projection)) == (
+        ["7", "8"],
+        [("7", "of the first"), ("8", "of the second")],
+    )

@@ -31,7 +31,7 @@ def test_a_second_header_in_a_file_of_version_1_does_not_cut_its_chain() -> None
         return {key: value for key, value in entry.items() if key not in ("id", "parentId")}
 
     header = {**HEADER, "version": 1}
-    compaction = without_links(type="compaction", summary="s", firstKeptEntryIndex=3, tokensBefore=1, odd=[1])
+    compaction = without_links(type="compaction", summary="s", firstKeptEntryIndex=3.0, tokensBefore=1, odd=[1])
     data = b"".join(map(line, [header, without_links(), header, without_links(), compaction]))
     loaded = read_session(data, draw_id=CountingIdentity().draw_id)
     path = loaded.tree.path(loaded.tree.leaf_id)

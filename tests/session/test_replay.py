@@ -10,7 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from rpc_agent.context.projection import project
 from rpc_agent.errors import SessionUnreadable
+from rpc_agent.session.entries import read_entry
 from rpc_agent.session.replay import LoadedSession, read_session
 from tests.support.sessions import HEADER, CountingIdentity, line, raw_entry, session_bytes
 
@@ -236,6 +238,21 @@ def test_ids_that_became_numbers_are_read_as_their_digits() -> None:
         {**second, "parentId": "10203040"},
     ]
     assert (loaded.warnings, loaded.tree.warnings.all()) == ([], [])
+
+
+@pytest.mark.parametrize(("number", "digits"), [(10203040, "10203040"), (7.0, "7"), (1.5e44, "1.5e+44")])
+def test_what_refers_to_an_id_that_became_a_number_finds_it(number: object, digits: str) -> None:
+    fields: dict[str, Any] = {"targetId": number, "label": "here"}
+    kept = {"type": "compaction", "summary": "s", "tokensBefore": 1, "firstKeptEntryId": number}
+    records = [{**A, "id": number}, {**B, "parentId": number, "type": "label", **fields}, {**C, **kept}]
+    loaded = load(session_bytes(*records))
+    path = loaded.tree.path("c")
+    assert [entry.id for entry in path] == [digits, "b", "c"]
+    assert loaded.tree.labels() == {digits: "here"}
+    assert [entry.id for entry in project(path).entries] == ["c", digits, "b"]
+    hidden = read_entry({**raw_entry("d", "c"), "type": "context_edit", "targetId": number, "replacement": None})
+    assert hidden is not None
+    assert project([path[0], hidden]).messages == []
 
 
 def test_every_broken_link_is_reported_once_on_whatever_branch_it_is() -> None:

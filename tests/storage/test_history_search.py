@@ -45,6 +45,15 @@ DATA = b"".join(
 )
 
 
+def test_an_entry_whose_id_became_a_number_is_found_and_read_by_its_digits() -> None:
+    numbered = line("x", "a lighthouse").replace(b'"x"', b"12345678")
+    data = DATA + numbered + line("e", "the child of 12345678", parentId="12345678")
+    assert ids(data, "lighthouse") == ["12345678"]
+    assert [each.id for each in read(data, "12345678", 2)] == ["12345678", "e"]
+    hidden = line("f", "", type="context_edit", targetId=12345678, replacement=None)
+    assert ids(data + hidden, "lighthouse") == []
+
+
 @pytest.mark.parametrize(
     ("query", "found"),
     [
