@@ -175,7 +175,8 @@ class Assembly:
         block = self._calls.get(event.key)
         if block is None:
             updates += self._end_open()
-            block = self._calls[event.key] = self._start("toolCall", event.id or event.key, event.name)
+            call_id = self._unused_id(event.id or event.key)
+            block = self._calls[event.key] = self._start("toolCall", call_id, event.name)
             updates.append(BlockStarted(block.index, "toolCall", block.id, block.name))
         block.name = block.name or without_lone_surrogates(event.name)
         block.signature = event.signature or block.signature
@@ -183,6 +184,11 @@ class Assembly:
             block.parts.append(event.arguments)
             updates.append(BlockDelta(block.index, "toolCall", event.arguments))
         return updates
+
+    def _unused_id(self, call_id: str) -> str:
+        """Some servers give two calls of an answer one id, of which a result could tell only one."""
+        taken = {block.id for block in self._calls.values()}
+        return f"{call_id}_{len(taken) + 1}" if call_id in taken else call_id
 
     def _start(self, kind: BlockKind, call_id: str = "", name: str = "") -> _Block:
         block = _Block(len(self._blocks), kind, without_lone_surrogates(call_id), without_lone_surrogates(name))

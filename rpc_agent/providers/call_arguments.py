@@ -7,9 +7,17 @@ import orjson
 
 from rpc_agent.conversation.json_values import without_lone_surrogates
 from rpc_agent.nesting import is_deeper
+from rpc_agent.providers.json_bytes import to_json
 
 _MOST_LEVELS = 100
 """No tool's schema comes near it. Beyond some hundreds the JSON writers of one program or another fail."""
+
+
+def written_arguments(value: object) -> str:
+    """A piece of arguments' JSON text; some servers send the object itself in its place."""
+    if isinstance(value, str):
+        return value
+    return to_json(value).decode() if isinstance(value, dict) else ""
 
 
 def parse_arguments(text: str) -> dict[str, Any] | None:

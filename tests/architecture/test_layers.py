@@ -31,7 +31,7 @@ PURE_MODULES = {
     "protocol/tree", "protocol/typescript", "protocol/wire_model",
     "providers/answer_stream", "providers/assembly", "providers/base", "providers/call_arguments",
     "providers/error_chunks", "providers/classify", "providers/failure_text", "providers/failure_words",
-    "providers/input_limit",
+    "providers/finish_reasons", "providers/input_limit",
     "providers/json_bytes", "providers/pricing", "providers/request_size", "providers/retry_after", "providers/sse",
     "providers/offline/answering", "providers/offline/calling", "providers/offline/orders",
     "providers/offline/phrases", "providers/offline/summarising", "providers/offline/understanding",

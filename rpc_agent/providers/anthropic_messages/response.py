@@ -17,17 +17,21 @@ from rpc_agent.providers.base import (
     ToolCallDelta,
     UsageReport,
 )
+from rpc_agent.providers.call_arguments import written_arguments
 from rpc_agent.providers.error_chunks import is_error
+from rpc_agent.providers.finish_reasons import good_end, plain_reason
 from rpc_agent.providers.json_bytes import to_json
 from rpc_agent.providers.refusal import bad_finish, cut_short, failed
 from rpc_agent.providers.stream_json import TextJoiner, read_event
 
-_STOPS = frozenset({"end_turn", "stop_sequence", "tool_use", "pause_turn"})
-"""pause_turn is said for tools of the service's own, of which we ask for none; what came is whole."""
+_PAUSE = "pause_turn"
+"""Said for tools of the service's own, of which we ask for none; what came is whole."""
 
 _TEXT_FIELDS = {"text_delta": "text", "thinking_delta": "thinking"}
 
 _COUNTS = ("input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
+_OTHER_NAMES = {"input_tokens": "prompt_tokens", "output_tokens": "completion_tokens"}
+"""What gateways leave of the counts of chat completions."""
 
 
 class MessagesReader:
@@ -70,6 +74,7 @@ class MessagesReader:
             case "message_delta":
                 self._end(as_object(event.get("delta")), event.get("usage"), out)
             case "message_stop":
+                self._count(event.get("usage"), out)
                 self.done = True
             case "message":
                 self._read_whole(event, out)
@@ -80,14 +85,13 @@ class MessagesReader:
 
     def finish(self) -> Stopped:
         """The end of the answer. Raises ModelCallFailed when it was cut or ended for a bad reason."""
-        if not self.is_complete:
+        if not self.is_complete or not (self._stop_reason or self._begun):
             raise cut_short()
         reason = self._stop_reason
-        if reason == "max_tokens":
-            return Stopped("length", self._response_id)
-        if not reason or reason in _STOPS:
-            return Stopped("toolUse" if self._any_calls else "stop", self._response_id)
-        raise bad_finish(self._provider, reason, self._explanation)
+        end = "stop" if not reason or reason == _PAUSE else good_end(plain_reason(reason))
+        if end is None:
+            raise bad_finish(self._provider, reason, self._explanation)
+        return Stopped("toolUse" if end == "stop" and self._any_calls else end, self._response_id)
 
     def _begin(self, message: Mapping[str, Any], out: list[StreamEvent]) -> None:
         self._response_id = as_text(message.get("id")) or None
@@ -125,7 +129,8 @@ class MessagesReader:
         """Counts are cumulative; some servers send the input at the start, some at the end and 0 at the start."""
         raw = as_object(usage)
         for name in _COUNTS:
-            self._counts[name] = as_count(raw.get(name)) or self._counts.get(name, 0)
+            count = as_count(raw.get(name)) or as_count(raw.get(_OTHER_NAMES.get(name, "")))
+            self._counts[name] = count or self._counts.get(name, 0)
         details = as_object(raw.get("output_tokens_details"))
         self._reasoning = as_count(details.get("thinking_tokens")) or self._reasoning
         if raw:
@@ -153,7 +158,7 @@ class _Block:
         self._signature = ""
         self._held = as_text(raw.get(self.kind)) if self.kind in _TEXT_FIELDS.values() else ""
         """What the beginning says already; some servers say it once more in the first piece."""
-        self._whole_input = as_object(raw.get("input"))
+        self._whole_input = written_arguments(raw.get("input") or "")
         """Some servers send the arguments with the beginning and no piece of them after it."""
 
     def begin(self, out: list[StreamEvent]) -> None:
@@ -182,8 +187,8 @@ class _Block:
                 self._signature += as_text(delta["signature"])
                 out.append(ThinkingDelta("", self._signature))
             case "input_json_delta" if self.kind == "tool_use":
-                piece = as_text(delta.get("partial_json"))
-                self._whole_input = self._whole_input if not piece else {}
+                piece = written_arguments(delta.get("partial_json"))
+                self._whole_input = "" if piece else self._whole_input
                 out.append(ToolCallDelta(self._call_id, arguments=piece))
             case _:
                 pass
@@ -196,7 +201,7 @@ class _Block:
         self._say(self.kind, self._held, out)
         self._held = ""
         if self.kind == "tool_use" and self._whole_input:
-            out.append(ToolCallDelta(self._call_id, arguments=to_json(self._whole_input).decode()))
+            out.append(ToolCallDelta(self._call_id, arguments=self._whole_input))
         elif self.kind in ("text", "thinking", "redacted_thinking"):
             # Each thinking block has a signature of its own, so two of them are never one.
             out.append(BlockStopped())

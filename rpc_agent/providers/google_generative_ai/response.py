@@ -18,7 +18,9 @@ from rpc_agent.providers.base import (
     ToolCallDelta,
     UsageReport,
 )
+from rpc_agent.providers.call_arguments import written_arguments
 from rpc_agent.providers.error_chunks import is_error
+from rpc_agent.providers.finish_reasons import good_end, plain_reason
 from rpc_agent.providers.google_generative_ai.parts import MADE_ID
 from rpc_agent.providers.json_bytes import to_json
 from rpc_agent.providers.refusal import bad_finish, cut_short, failed
@@ -67,12 +69,10 @@ class GenerateContentReader:
         reason = self._finish_reason
         if not reason:
             raise cut_short()
-        response_id = self._response_id or None
-        if reason == "MAX_TOKENS":
-            return Stopped("length", response_id)
-        if reason == "STOP":
-            return Stopped("toolUse" if self._calls else "stop", response_id)
-        raise bad_finish(self._provider, reason, self._explanation)
+        end = good_end(plain_reason(reason))
+        if end is None:
+            raise bad_finish(self._provider, reason, self._explanation)
+        return Stopped("toolUse" if end == "stop" and self._calls else end, self._response_id or None)
 
     def _read_chunk(self, chunk: Mapping[str, Any], out: list[StreamEvent]) -> None:
         inner = chunk.get("response")
@@ -132,8 +132,7 @@ class GenerateContentReader:
         self._calls += 1
         made = f"{MADE_ID}{self._response_id or self._call_tag}_{self._calls}"
         call_id = without_lone_surrogates(as_text(call.get("id"))) or made
-        arguments = call.get("args")
-        written = to_json(arguments).decode() if isinstance(arguments, dict) else as_text(arguments)
+        written = written_arguments(call.get("args"))
         # The key is another for each call, also where a server repeats an id.
         key = f"{self._calls}"
         out.append(ToolCallDelta(key, call_id, as_text(call.get("name")), written, signature or None))

@@ -9,6 +9,7 @@ from typing import Any
 from rpc_agent.conversation.json_values import as_object, as_text
 from rpc_agent.providers.base import Stopped, StreamEvent, TextDelta, UsageReport
 from rpc_agent.providers.error_chunks import ERROR_FIELDS, is_error
+from rpc_agent.providers.finish_reasons import good_end, plain_reason
 from rpc_agent.providers.json_bytes import to_json
 from rpc_agent.providers.openai_completions.compat import Compat
 from rpc_agent.providers.openai_completions.reasoning import ReasoningReader
@@ -16,12 +17,6 @@ from rpc_agent.providers.openai_completions.tool_calls import CallKeys, google_s
 from rpc_agent.providers.openai_completions.usage import usage_in
 from rpc_agent.providers.refusal import bad_finish, cut_short, failed
 from rpc_agent.providers.stream_json import TextJoiner, read_event
-
-_STOPS = frozenset({"stop", "end_turn", "eos", "eos_token", "stop_sequence", "end", "complete", "completed", "done"})
-_LENGTHS = frozenset({"length", "max_tokens", "max_output_tokens", "max_completion_tokens"})
-_CALLS = frozenset({"tool_calls", "tool_call", "toolcalls", "tool_use", "function_call", "function_calls"})
-_UNSAID = frozenset({"", "null", "none"})
-"""What some servers write where no reason is given yet."""
 
 _PLAIN_FIELDS = frozenset({"role", "content"})
 """All that nearly every delta has."""
@@ -82,12 +77,10 @@ class ChatCompletionReader:
     def finish(self) -> Stopped:
         """The end of the answer. Raises ModelCallFailed when it was cut or ended for a bad reason."""
         reason = self._finish_reason or self._unsaid_reason()
-        if reason in _LENGTHS:
-            return Stopped("length", self._response_id)
-        if reason in _STOPS or reason in _CALLS:
-            # Some servers say "stop" after tool calls, some "tool_calls" after none: what came decides.
-            return Stopped("toolUse" if self._calls.any else "stop", self._response_id)
-        raise bad_finish(self._provider, reason)
+        end = good_end(reason)
+        if end is None:
+            raise bad_finish(self._provider, reason)
+        return Stopped("toolUse" if end == "stop" and self._calls.any else end, self._response_id)
 
     def _unsaid_reason(self) -> str:
         """Some servers end an answer with [DONE] alone. That is believed of one that says something and is whole."""
@@ -101,8 +94,8 @@ class ChatCompletionReader:
             # OpenRouter's place for what a maker's service said.
             self._fail(choice)
         # Google's address for chat completions has it under the other name alone.
-        reason = choice.get("finish_reason") or choice.get("finishReason")
-        if isinstance(reason, str) and (reason := reason.strip().lower().replace("-", "_")) not in _UNSAID:
+        said = choice.get("finish_reason") or choice.get("finishReason")
+        if said and (reason := plain_reason(said)):
             self._finish_reason = reason
         delta, before = choice.get("delta"), len(out)
         if delta and isinstance(delta, dict):
@@ -142,7 +135,8 @@ class ChatCompletionReader:
 
     def _read_parts(self, content: object, out: list[StreamEvent]) -> str:
         """Content as a list of parts, as Mistral and Databricks send it: the text, once the thinking is read."""
-        parts = [as_object(part) for part in (content if isinstance(content, list) else [content])]
+        given = content if isinstance(content, list) else [content]
+        parts = [{"text": part} if isinstance(part, str) else as_object(part) for part in given]
         for part in parts:
             thoughts = part.get("thinking") or part.get("summary")
             texts = (

@@ -8,8 +8,7 @@ from msgspec import Struct, field
 
 from rpc_agent.conversation.json_values import as_object, as_text
 from rpc_agent.providers.base import ToolCallDelta
-from rpc_agent.providers.call_arguments import parse_arguments
-from rpc_agent.providers.json_bytes import to_json
+from rpc_agent.providers.call_arguments import parse_arguments, written_arguments
 
 
 class _Call(Struct):
@@ -95,7 +94,7 @@ class CallKeys:
 
     def _known(self, piece: _Piece) -> _Call | None:
         """The call that is going on; None for a new one."""
-        at_index = self._at.get(piece.index) if piece.index is not None else self._last()
+        at_index = self._at_index(piece)
         if at_index is not None and ((piece.id and at_index.id == piece.id) or at_index.is_nameless_before(piece)):
             call: _Call | None = at_index
         else:
@@ -104,6 +103,14 @@ class CallKeys:
                 return None
             call = call or at_index
         return None if call is not None and _begins_another(call, piece) else call
+
+    def _at_index(self, piece: "_Piece") -> _Call | None:
+        last = self._last()
+        at_index = self._at.get(piece.index) if piece.index is not None else last
+        if last is None or last is at_index or piece.id or piece.name or last.arguments:
+            return at_index
+        # Some gateways count a call's arguments otherwise than its beginning: then nobody else can want them.
+        return last if piece.arguments and (at_index is None or at_index.is_whole()) else at_index
 
     def _last(self) -> _Call | None:
         return self._calls[-1] if self._calls else None
@@ -145,7 +152,7 @@ def _read_piece(raw: Mapping[str, Any]) -> _Piece:
         id=_id(raw.get("id")),
         index=index if isinstance(index, int) else None,
         name=as_text(function.get("name")),
-        arguments=_arguments(function.get("arguments")),
+        arguments=written_arguments(function.get("arguments")),
         # Without it Google refuses the next request.
         signature=as_text(google_says(raw, "thought_signature")) or None,
     )
@@ -158,10 +165,3 @@ def google_says(raw: Mapping[str, Any], name: str) -> object:
 
 def _id(value: object) -> str:
     return str(value) if isinstance(value, int) and not isinstance(value, bool) else as_text(value)
-
-
-def _arguments(value: Any) -> str:
-    """A piece of JSON text; some servers send the whole object instead."""
-    if isinstance(value, str):
-        return value
-    return to_json(value).decode() if isinstance(value, dict) else ""

@@ -29,7 +29,12 @@ def read_usage(value: object) -> Usage:
         as_count(raw.get("cached_tokens")),
         as_count(raw.get("cache_read_input_tokens")),
     )
-    written = as_count(details.get("cache_write_tokens"))
+    # In turn OpenRouter, and LiteLLM in two places.
+    written = max(
+        as_count(details.get("cache_write_tokens")),
+        as_count(details.get("cache_creation_tokens")),
+        as_count(raw.get("cache_creation_input_tokens")),
+    )
     # Gateways pass the counts of other APIs on under their own names.
     prompt = as_count(raw.get("prompt_tokens")) or as_count(raw.get("input_tokens"))
     reasoning = _reasoning(raw)

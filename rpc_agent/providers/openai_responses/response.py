@@ -19,6 +19,7 @@ from rpc_agent.providers.base import (
     ToolCallDelta,
     UsageReport,
 )
+from rpc_agent.providers.call_arguments import written_arguments
 from rpc_agent.providers.classify import classify
 from rpc_agent.providers.error_chunks import is_error
 from rpc_agent.providers.json_bytes import to_json
@@ -38,13 +39,15 @@ _ENDS = (_COMPLETED, "response.incomplete", "response.done")
 class _Item:
     """What was told so far of one output item."""
 
-    __slots__ = ("call_key", "kind", "length", "parts", "said", "thought")
+    __slots__ = ("announced", "call_key", "kind", "length", "parts", "said", "thought")
 
     def __init__(self, kind: str) -> None:
         self.kind = kind
         self.call_key = ""
         self.length = 0
         """Characters of a call's arguments that were passed on."""
+        self.announced = False
+        """Its beginning was told."""
         self.said = False
         self.thought = False
         self.parts = 0
@@ -57,7 +60,9 @@ class ResponsesReader:
         self._provider, self._call_prefix = provider, call_prefix
         self._window, self._estimate = window, estimate
         self._items: dict[int, _Item] = {}
-        self._calls = 0
+        self._ids: dict[str, int] = {}
+        """The ids of the items, for a server that numbers none."""
+        self._calls: set[str] = set()
         self._text, self._thoughts = TextJoiner(), TextJoiner()
         self._status = ""
         self._reason = ""
@@ -66,6 +71,7 @@ class ResponsesReader:
             "response.output_item.added": self._item_added,
             "response.output_item.done": self._item_done,
             "response.output_text.delta": self._text_delta,
+            "response.output_text.done": self._text_done,
             "response.refusal.delta": self._text_delta,
             "response.reasoning_summary_part.added": self._part_added,
             "response.reasoning_summary_text.delta": self._thinking_delta,
@@ -99,7 +105,7 @@ class ResponsesReader:
             self._end(as_object(event.get("response")), out, completed=kind == _COMPLETED)
         elif kind == "response.failed":
             raise self._failure(as_object(event.get("response")))
-        elif kind == "error" or not kind:
+        elif kind == "error" or not kind or event.get("error"):
             self._read_untyped(event, out)
         elif self._response_id is None:
             self._response_id = as_text(as_object(event.get("response")).get("id")) or None
@@ -151,14 +157,19 @@ class ResponsesReader:
         self._response_id = as_text(response.get("id")) or self._response_id
 
     def _read_unseen(self, output: object, out: Out) -> None:
-        """What some servers tell with the end alone."""
-        for index, item in enumerate(output if isinstance(output, list) and not self._items else ()):
-            self._item_done({"output_index": index, "item": item}, out)
+        """What some servers tell with the end alone: everything, or the calls behind a text that they streamed."""
+        begun = bool(self._items)
+        for raw in map(as_object, output if isinstance(output, list) else ()):
+            call_id = as_text(raw.get("call_id")) if raw.get("type") == "function_call" else ""
+            if not begun or (call_id and call_id not in self._calls):
+                self._item_done({"output_index": max(self._items, default=-1) + 1, "item": raw}, out)
 
     def _item(self, event: Event, kind: str) -> _Item:
         index = event.get("output_index")
-        # A server that numbers nothing sends one item after the other.
-        at = index if isinstance(index, int) else max(self._items, default=0)
+        if not isinstance(index, int):
+            # A server that numbers nothing names the items, or sends one after the other.
+            index = self._ids.get(as_text(event.get("item_id") or as_object(event.get("item")).get("id")))
+        at = index if index is not None else max(self._items, default=0)
         item = self._items.get(at)
         if item is None:
             item = self._items[at] = _Item(kind)
@@ -167,19 +178,26 @@ class ResponsesReader:
     def _item_added(self, event: Event, out: Out) -> None:
         raw = as_object(event.get("item"))
         kind = as_text(raw.get("type"))
-        if not isinstance(event.get("output_index"), int):
-            self._items[max(self._items, default=-1) + 1] = _Item(kind)
-        item = self._item(event, kind)
+        index = event.get("output_index")
+        at = index if isinstance(index, int) else max(self._items, default=-1) + 1
+        item = self._items.get(at)
+        if item is None or item.announced:
+            # Some servers give all items one number.
+            item = self._items[at] = _Item(kind)
+        item.announced = True
+        if item_id := as_text(raw.get("id")):
+            self._ids[item_id] = at
         if kind == "function_call":
             self._start_call(item, raw, out)
 
     def _start_call(self, item: _Item, raw: Event, out: Out) -> None:
-        self._calls += 1
-        item.call_key = as_text(raw.get("call_id")) or f"{self._call_prefix}_{self._calls}"
-        if any(other.call_key == item.call_key for other in self._items.values() if other is not item):
-            item.call_key += f"_{self._calls}"
+        number = len(self._calls) + 1
+        item.call_key = as_text(raw.get("call_id")) or f"{self._call_prefix}_{number}"
+        if item.call_key in self._calls:
+            item.call_key += f"_{number}"
+        self._calls.add(item.call_key)
         out.append(ToolCallDelta(item.call_key, item.call_key, as_text(raw.get("name"))))
-        self._pass_arguments(item, as_text(raw.get("arguments")), out)
+        self._pass_arguments(item, written_arguments(raw.get("arguments")), out)
 
     def _arguments_delta(self, event: Event, out: Out) -> None:
         item = self._item(event, "function_call")
@@ -191,7 +209,7 @@ class ResponsesReader:
         """Some servers tell arguments here alone."""
         item = self._item(event, "function_call")
         if item.call_key:
-            self._pass_arguments(item, as_text(event.get("arguments"))[item.length :], out)
+            self._pass_arguments(item, written_arguments(event.get("arguments"))[item.length :], out)
 
     def _pass_arguments(self, item: _Item, arguments: str, out: Out) -> None:
         if arguments:
@@ -202,6 +220,11 @@ class ResponsesReader:
         if text := self._text.join(as_text(event.get("delta"))):
             self._item(event, "message").said = True
             out.append(TextDelta(text))
+
+    def _text_done(self, event: Event, out: Out) -> None:
+        """Some servers tell the text here alone."""
+        if not self._item(event, "message").said:
+            self._text_delta({**event, "delta": event.get("text")}, out)
 
     def _part_added(self, event: Event, out: Out) -> None:
         item = self._item(event, "reasoning")
@@ -232,7 +255,10 @@ class ResponsesReader:
         if not item.call_key:
             self._start_call(item, raw, out)
             return
-        self._pass_arguments(item, as_text(raw.get("arguments"))[item.length :], out)
+        if name := as_text(raw.get("name")):
+            # Few say it with the end alone.
+            out.append(ToolCallDelta(item.call_key, name=name))
+        self._pass_arguments(item, written_arguments(raw.get("arguments"))[item.length :], out)
 
 
 def _finish_message(item: _Item, raw: Event, out: Out) -> None:
@@ -269,11 +295,16 @@ def read_usage(value: object) -> Usage:
     details = as_object(raw.get("input_tokens_details"))
     cached, written = as_count(details.get("cached_tokens")), as_count(details.get("cache_write_tokens"))
     usage = make_usage(
-        input=max(0, as_count(raw.get("input_tokens")) - cached - written),
-        output=as_count(raw.get("output_tokens")),
+        input=max(0, _count(raw, "input_tokens", "prompt_tokens") - cached - written),
+        output=_count(raw, "output_tokens", "completion_tokens"),
         cache_read=cached,
         cache_write=written,
     )
     if reasoning := as_count(as_object(raw.get("output_tokens_details")).get("reasoning_tokens")):
         usage["reasoning"] = reasoning
     return usage
+
+
+def _count(raw: Event, name: str, other_name: str) -> int:
+    """Gateways pass the counts of chat completions on under their own names."""
+    return as_count(raw.get(name)) or as_count(raw.get(other_name))
