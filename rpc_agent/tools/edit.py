@@ -129,4 +129,6 @@ def _summary(path: str, replacements: Sequence[Replacement]) -> str:
     text = f"Edited {path}: {count}, at line(s) {places} of the old text."
     if all(replacement.exact for replacement in replacements):
         return text
-    return f"{text} An oldText differed from the file in line ends, spaces, quotes or dashes, but its place was clear."
+    return (
+        f"{text} An oldText differs from the file in line ends, spaces, quotes, dashes or accents; its place was clear."
+    )

@@ -12,11 +12,8 @@ _SHOWN = 120
 
 def near_miss(lines: Sequence[str], wanted: Sequence[str]) -> str:
     """A sentence about the place where most of the `wanted` lines stand one after another, or "" without one."""
-    asked = [_bare(line) for line in wanted]
-    while asked and not asked[0]:
-        asked.pop(0)
-    while asked and not asked[-1]:
-        asked.pop()
+    quoted = _without_empty_ends(wanted)
+    asked = [_bare(line) for line in quoted]
     if not asked:
         return ""
     there = [_bare(line) for line in lines]
@@ -26,10 +23,22 @@ def near_miss(lines: Sequence[str], wanted: Sequence[str]) -> str:
     start = max(starts, key=lambda index: _agreeing(there, asked, index))
     agreeing = _agreeing(there, asked, start)
     if agreeing == len(asked):
-        return f"Lines {start + 1}-{start + agreeing} differ from it in their indentation only; quote that as it is."
+        place = f"Lines {start + 1}-{start + agreeing}"
+        if any(map(_is_indented_otherwise, quoted, lines[start:])):
+            return f"{place} differ from it in their indentation only; quote that as it is."
+        return f"{place} are those, but not the empty ones around them." if len(quoted) < len(wanted) else ""
     at = start + agreeing
     has = repr(lines[at][:_SHOWN]) if at < len(lines) else "no more lines"
     return f"It begins like line {start + 1}, but at line {at + 1} the file has {has}."
+
+
+def _without_empty_ends(lines: Sequence[str]) -> Sequence[str]:
+    filled = [index for index, line in enumerate(lines) if line.strip()]
+    return lines[filled[0] : filled[-1] + 1] if filled else []
+
+
+def _is_indented_otherwise(one: str, other: str) -> bool:
+    return one.translate(PLAIN).rstrip() != other.translate(PLAIN).rstrip()
 
 
 def _bare(line: str) -> str:

@@ -1,8 +1,9 @@
 """Finds where edits belong in a file and makes the new bytes. Pure: bytes in, bytes out, or ToolFailure.
 
 Three passes, the first that finds anything counts: the exact text; the text with any line ends; the text with
-trailing spaces ignored and typographic spaces, quotes and dashes equal to plain ones. Every old text must be found
-exactly once (overlapping finds count), in the bytes as they were before all edits.
+trailing spaces ignored, typographic spaces, quotes and dashes equal to plain ones, and accents equal whether composed
+with their letters or not. Every old text must be found exactly once (overlapping finds count), in the bytes as they
+were before all edits.
 """
 
 import bisect
@@ -126,6 +127,9 @@ class _Finder:
         start, end = places[0]
         found = self._file.text[start:end]
         text = fitted_text(found, edit.old, edit.new, line_break=self._break, nearby_end=self._nearby_end(start, end))
+        if self._file.prefix and start == 0:
+            # The file keeps the mark that it has; a second one would be a character of its text.
+            text = text.removeprefix("\ufeff")
         last_line = self._line(max(start, end - 1))
         first_line = self._line(start)
         return Replacement(start=start, end=end, text=text, first_line=first_line, last_line=last_line, exact=exact)
@@ -144,7 +148,8 @@ class _Finder:
     def _view(self, tolerant: bool) -> TextView:
         if tolerant not in self._views:
             plain = self._plain if tolerant else _unchanged
-            self._views[tolerant] = TextView(self._file.text, self._break, plain)
+            composing = tolerant and self._file.encoding_known
+            self._views[tolerant] = TextView(self._file.text, self._break, plain, composing=composing)
         return self._views[tolerant]
 
     def _plain(self, line: str) -> str:

@@ -4,6 +4,7 @@ import bisect
 import re
 from collections.abc import Callable, Iterator
 
+from rpc_agent.tools.composed import Composed, composed
 from rpc_agent.tools.edit_lines import Line, split_lines
 
 Place = tuple[int, int]
@@ -33,43 +34,53 @@ def occurrences(text: str, needle: str) -> list[Place]:
 class TextView:
     """The file with every line made plain and every line end a newline, and the way back from there to the file.
 
-    Making plain replaces characters one by one and shortens a line at its end only, so columns stay the same.
+    Making plain replaces characters one by one and shortens a line at its end only, so columns stay the same. Where
+    letters and their accents are `composing`, each line knows the way back.
     """
 
-    def __init__(self, text: str, line_break: re.Pattern[str], plain: Callable[[str], str]) -> None:
+    def __init__(
+        self, text: str, line_break: re.Pattern[str], plain: Callable[[str], str], *, composing: bool = False
+    ) -> None:
         self._break = line_break
         self._plain = plain
+        self._compose: Callable[[str], Composed] = composed if composing else Composed
         lines = split_lines(text, line_break)
         if lines[-1].content:
             # A last line without an end may be quoted with one.
             lines.append(Line("", ""))
         self._lengths = [len(line.content) for line in lines]
-        shown = [plain(line.content) for line in lines]
-        self._text = "\n".join(shown)
-        self._starts = _starts(len(line) + 1 for line in shown)
+        self._shown = [self._compose(plain(line.content)) for line in lines]
+        self._text = "\n".join(line.text for line in self._shown)
+        self._starts = _starts(len(line.text) + 1 for line in self._shown)
         self._file_starts = _starts(len(line.content) + len(line.end) for line in lines)
 
     def find(self, old: str) -> list[Place]:
         lines = [line.content for line in split_lines(old, self._break)]
         plain = [self._plain(line) for line in lines]
-        needle = "\n".join(plain)
+        needle = "\n".join(self._compose(line).text for line in plain)
         if not needle or (not needle.strip() and plain != lines):
             return []
         # Spaces at the end of what is looked for stand for spaces at a line's end, or none there.
         ends_line = len(plain[-1]) < len(lines[-1])
         found = [(start, end) for start, end in occurrences(self._text, needle) if self._may_end(end, ends_line)]
-        places = [self._place(start, end, ends_line) for start, end in found]
+        places = [place for start, end in found if (place := self._place(start, end, ends_line))]
         return [(start, end) for start, end in places if start < end]
 
     def _may_end(self, end: int, ends_line: bool) -> bool:
         return not ends_line or end == len(self._text) or self._text[end] == "\n"
 
-    def _place(self, start: int, end: int, ends_line: bool) -> Place:
+    def _place(self, start: int, end: int, ends_line: bool) -> Place | None:
+        """None where it would begin or end inside what is one character here and several in the file."""
         first, last = (bisect.bisect_right(self._starts, at) - 1 for at in (start, end))
         starts_at_end = self._text[start : start + 1] == "\n"
-        start_column = self._lengths[first] if starts_at_end else start - self._starts[first]
-        end_column = self._lengths[last] if ends_line else end - self._starts[last]
+        start_column = self._lengths[first] if starts_at_end else self._column(first, start)
+        end_column = self._lengths[last] if ends_line else self._column(last, end)
+        if start_column is None or end_column is None:
+            return None
         return self._file_starts[first] + start_column, self._file_starts[last] + end_column
+
+    def _column(self, line: int, at: int) -> int | None:
+        return self._shown[line].column(at - self._starts[line])
 
 
 def _starts(lengths: Iterator[int]) -> list[int]:

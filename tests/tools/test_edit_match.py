@@ -74,7 +74,19 @@ def test_case_a_latin1_byte_elsewhere_stays():
         ("say “hi” – 1\n".encode(), 'say "hi" - 1', 'say "hi" - 2', "say “hi” – 2\n".encode()),
         ("a b\nx “q”\nc\n".encode(), 'a b\nx "q"\nc', 'A b\nx "q"\nC', "A b\nx “q”\nC\n".encode()),
         ("it’s\n".encode(), "it's\n", "it was\n", b"it was\n"),
+        # accents and syllables, as macOS writes them and as models do
+        ("a caf\u0065\u0301!\n".encode(), "café!", "thé!", "a thé!\n".encode()),
+        ("caf\u00e9\n".encode(), "cafe\u0301", "x", b"x\n"),
+        (
+            "// e\u0301te\u0301\nx = 1  \ny\n".encode(),
+            "// été\nx = 1\ny",
+            "// été\nx = 2\ny",
+            "// e\u0301te\u0301\nx = 2\ny\n".encode(),
+        ),
+        ("\u1112\u1161\u11ab\u1100\u1173\u11af = 1".encode(), "한글 = 1", "한글 = 2", "한글 = 2".encode()),
+        ("x\u0304e\u0301y z\n".encode(), "éy", "w", "x\u0304w z\n".encode()),
         # marks and encodings
+        (b"\xef\xbb\xbfa\nb\n", "a", "\ufeffc", b"\xef\xbb\xbfc\nb\n"),
         (b"\xef\xbb\xbfa\nb\n", "a", "c", b"\xef\xbb\xbfc\nb\n"),
         (b"\xef\xbb\xbfa\n", "\ufeffa", "\ufeffb", b"\xef\xbb\xbfb\n"),
         (
@@ -146,6 +158,8 @@ def test_counting_a_text_that_is_everywhere_ends():
             "x",
             "begins like line 2, but at line 3 the file has '    return 2'",
         ),
+        (b"a\nb\n", "b\n\n", "x", "Lines 2-2 are those, but not the empty ones around them."),
+        (b"a\r\nb", "a\r", "x", "Read it again"),
         (b"x\na\n", "a\nb", "x", "begins like line 2, but at line 3 the file has ''"),
         (b"", "a", "x", "not in the file"),
     ],

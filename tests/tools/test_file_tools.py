@@ -182,7 +182,7 @@ async def test_edit_says_when_it_was_tolerant(bench: Workbench):
     make_tree(bench.cwd, {"a": "x\r\ny\r\n"})
     text = await bench.text("edit", path="a", edits=[{"oldText": "x\ny", "newText": "z"}])
     assert text.endswith(
-        "An oldText differed from the file in line ends, spaces, quotes or dashes, but its place was clear."
+        "An oldText differs from the file in line ends, spaces, quotes, dashes or accents; its place was clear."
     )
     assert (bench.cwd / "a").read_bytes() == b"z\r\n"
 
