@@ -70,7 +70,7 @@ def _find(
 
 def _matches(path: Path, pattern: str, is_private: Callable[[Path], bool], stop: threading.Event) -> Iterator[str]:
     folders_only = pattern.endswith("/")
-    fits = find_glob(pattern.rstrip("/"))
+    fits = find_glob(pattern.rstrip("/"), path.as_posix())
     for found in walk(path):
         if stop.is_set():
             return

@@ -42,11 +42,22 @@ def glob_regex(pattern: str) -> re.Pattern[str]:
     return re.compile(_without_retries(_pieces(pattern, braces=False)), re.DOTALL)
 
 
-def find_glob(pattern: str) -> Callable[[str], object]:
+def find_glob(pattern: str, folder: str = "") -> Callable[[str], object]:
     """A find pattern: without a slash it means the name at any depth, else the path from where the search begins.
 
-    `{a,b}` is a choice here (.gitignore has none). The answer is true for the paths that fit.
+    `{a,b}` is a choice here (.gitignore has none), and `!` before all of it takes what does not fit. A pattern that
+    begins with the `folder` searched is read from there on. The answer is true for the paths that fit.
     """
+    if pattern.startswith("!"):
+        fits = _fits(pattern[1:], folder)
+        return lambda path: not fits(path)
+    return _fits(pattern, folder)
+
+
+def _fits(pattern: str, folder: str) -> Callable[[str], object]:
+    inside = folder.rstrip("/")
+    if inside and pattern.startswith(f"{inside}/"):
+        pattern = pattern.removeprefix(inside)
     pattern = pattern.removeprefix("./")
     pattern = pattern.removeprefix("/") if "/" in pattern else f"**/{pattern}"
     pieces = _pieces(pattern, braces=True)

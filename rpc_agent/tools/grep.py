@@ -161,7 +161,7 @@ def _search(search: _Search, process: SearchProcess) -> list[Hit]:
 
 def _wanted(hits: Iterable[Hit], root: Path, search: _Search) -> list[Hit]:
     """One more hit than the limit at most, so that more is known to be there."""
-    fits = find_glob(search.glob) if search.glob else None
+    fits = find_glob(search.glob, root.as_posix()) if search.glob else None
     wanted: list[Hit] = []
     for hit in hits:
         path = Path(hit.path)

@@ -98,6 +98,7 @@ GREPS = {
         [n for n in NEEDLES if n.startswith("src/") and ".txt" in n],
     ),
     "a glob does not bring back": ({"pattern": "needle", "glob": "*.log"}, [n for n in NEEDLES if ".log:" in n]),
+    "all but a glob": ({"pattern": "needle", "glob": "!src/**"}, [n for n in NEEDLES if not n.startswith("src/")]),
     "a class": ({"pattern": "^needle [[:upper:]]$"}, ["src/Zed.py:1: needle Z"]),
     "a class of signs": ({"pattern": "^needle[[:blank:]][[:punct:]]"}, ["a.txt:4: needle (three"]),
     "words": ({"pattern": r"\bo\w+e\b"}, ["a.txt:1: needle one"]),
@@ -205,6 +206,9 @@ async def test_a_regular_expression_that_never_ends_can_be_cancelled(bench: Work
 async def test_find_gives_sorted_paths_and_marks_folders(bench: Workbench):
     assert await lines(bench, "find", pattern="*.py") == ["src/Zed.py", "src/alpha.py", "src/gen_keep.py"]
     assert await lines(bench, "find", pattern="d*") == ["src/deep/"]
+    written_out = f"{bench.cwd.as_posix()}/src/*.py"
+    assert await lines(bench, "find", pattern=written_out) == ["src/Zed.py", "src/alpha.py", "src/gen_keep.py"]
+    assert await lines(bench, "find", pattern="!*.py", path="src/deep") == ["src/deep/er/", "src/deep/er/b.txt"]
     assert await lines(bench, "find", pattern="src/**/*.{txt,py}") == [
         "src/Zed.py", "src/alpha.py", "src/deep/er/b.txt", "src/gen_keep.py", "src/top.txt",
     ]  # fmt: skip
