@@ -10,6 +10,7 @@ from typing import BinaryIO
 
 from rpc_agent.platform.real_folder import open_real
 from rpc_agent.tools.failure import ToolFailure
+from rpc_agent.tools.paths import clean_name
 
 # Without O_NONBLOCK opening a pipe waits for its writer, before we could see that it is one.
 _FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
@@ -48,5 +49,8 @@ def _similar(path: Path) -> str:
         names = os.listdir(path.parent)
     except OSError:
         return f" Its folder {path.parent} is not there either."
-    near = difflib.get_close_matches(path.name, names, n=3)
-    return f" Similar names there: {', '.join(near)}." if near else ""
+    folded: dict[str, list[str]] = {}
+    for name in names:
+        folded.setdefault(name.casefold(), []).append(clean_name(name))
+    near = [name for each in difflib.get_close_matches(path.name.casefold(), folded, n=3) for name in folded[each]]
+    return f" Similar names there: {', '.join(near[:3])}." if near else ""

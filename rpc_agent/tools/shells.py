@@ -16,7 +16,8 @@ def shell_command(command: str, shell: str | None) -> str | Sequence[str]:
     if PureWindowsPath(program).stem.lower() == "cmd":
         # cmd has quoting rules of its own; an argument list would be quoted by others.
         return command
-    return [program, "-c", command]
+    # What begins like an option would be read as one of the shell's own.
+    return [program, "-c", f" {command}" if command.startswith(("-", "+")) else command]
 
 
 def default_shell() -> str:

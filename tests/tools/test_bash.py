@@ -45,6 +45,12 @@ async def test_output_and_errors_come_together_from_the_working_directory(bench:
     assert output_files(bench) == []
 
 
+async def test_a_command_that_begins_like_an_option_is_a_command_all_the_same(bench: Workbench):
+    with anyio.fail_after(10):
+        for command in ("--version", "-n", "+x"):
+            assert (await bench.run("bash", command=command)).details == {**RAN, "exitCode": 127}
+
+
 async def test_a_failing_command_is_an_error_with_its_exit_code(bench: Workbench):
     with anyio.fail_after(10):
         result = await bench.run("bash", command="echo no; exit 3")

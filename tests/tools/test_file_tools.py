@@ -109,7 +109,8 @@ async def test_read_refuses_what_is_no_text_with_advice(bench: Workbench):
     for folder in ("dir", ".", "/"):
         assert "is a folder. Use ls" in await bench.error("read", path=folder)
     assert "too large to send" in await bench.error("read", path="huge.png")
-    assert "Similar names there: notes.md." in await bench.error("read", path="note.md")
+    for name in ("note.md", "NOTES.MD"):
+        assert "Similar names there: notes.md." in await bench.error("read", path=name)
     assert "is not there either" in await bench.error("read", path="no/where")
     assert "NUL" in await bench.error("read", path="a\0b")
 
