@@ -120,17 +120,22 @@ class AnswerStream:
 
     def _read_odd(self, event: SseEvent, error: NotJson, batch: list[StreamEvent]) -> None:
         """Lines that a server should have ended with blank ones; words of a keep-alive; an error in plain words."""
+        cut: NotJson | None = None
         for line in _lines(event.data):
             if line.startswith((b"{", b"[")):
-                if line == event.data:
-                    raise error
-                self.reader.read(line, batch)
+                try:
+                    self.reader.read(line, batch)
+                except NotJson:
+                    # Behind what was cut off a gateway may say why.
+                    cut = error
                 continue
             failure = failed(self._provider, 200, line.decode("utf-8", "replace"))
             if line.startswith(b"<") or (failure.kind == "other" and event.name == "error"):
                 raise ModelCallFailed(failure.message, kind="transport")
             if failure.kind != "other":
                 raise failure
+        if cut is not None:
+            raise cut
 
 
 def _content(event: StreamEvent) -> str:

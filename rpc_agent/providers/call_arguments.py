@@ -35,8 +35,8 @@ def parse_arguments(text: str) -> dict[str, Any] | None:
 
 
 def _parse_odd(text: str) -> Any:
-    """What orjson refuses and JSON readers elsewhere accept: an escaped lone surrogate, very deep nesting. And an
-    object said twice, or behind the empty one that some servers begin with."""
+    """What orjson refuses and JSON readers elsewhere accept: an escaped lone surrogate, very deep nesting, a line of
+    text that ends within quotes. And an object said twice, or behind the empty one that some servers begin with."""
     try:
         objects = _values(text.strip())
         filled = [value for value in objects if value != {}] or objects[:1]
@@ -50,7 +50,7 @@ def _parse_odd(text: str) -> Any:
 
 def _values(text: str) -> list[Any]:
     """The values that stand behind each other in a text."""
-    decoder = json.JSONDecoder(parse_constant=_refuse_constant)
+    decoder = json.JSONDecoder(parse_constant=_refuse_constant, strict=False)
     found, at = [], 0
     while at < len(text):
         value, at = decoder.raw_decode(text, at)

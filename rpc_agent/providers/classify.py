@@ -98,15 +98,19 @@ def is_retryable(kind: FailureKind) -> bool:
     return kind in ("rate", "overloaded", "transport")
 
 
-def _is_overloaded_429(e: _Evidence) -> bool:
-    # Some say "overloaded" with 429: then it is the engine that is full, not this user who is fast.
-    return e.status == 429 and "overload" in e.said
+def _is_full(e: _Evidence) -> bool:
+    # Some say "overloaded" with 429: then it is the engine that is full, not this user who is fast. What fills it may
+    # be named as a prompt's faults are.
+    busy = e.status is not None and (e.status == 429 or e.status >= 500)
+    return busy and "overload" in e.said and not re.search(words.OVERFLOW_CODES, e.said)
 
 
 def _is_output_cap(e: _Evidence) -> bool:
     # Speaks of the answer's size and of nothing on the input's side.
+    # What was requested without saying of what is the answer here.
+    message = re.sub(r"requested:? \d+", "", e.text.message.lower())
     about_else = (
-        re.search(words.INPUT, e.text.message.lower())
+        re.search(words.INPUT, message)
         or re.search(words.BUDGET, e.said)
         or re.search(words.UNKNOWN_SETTING, e.said)
         or re.search(words.OVERFLOW_CODES, e.said)
@@ -181,7 +185,9 @@ def _speaks_of_too_much_input(e: _Evidence) -> bool:
         return False
     if re.search(words.EXCESS, said):
         return sized and (subject or capacity or bool(re.search(words.COUNT, said)))
-    return sized and subject and (passes_limit(said) or (capacity and input_limit(said) is not None))
+    # Who may not have a model is told what the model could hold.
+    told = e.status not in (401, 403, 404) and capacity and input_limit(said) is not None
+    return sized and subject and (passes_limit(said) or told)
 
 
 def _is_auth(e: _Evidence) -> bool:
@@ -195,7 +201,8 @@ def _is_transport(e: _Evidence) -> bool:
 
 
 def _is_overloaded(e: _Evidence) -> bool:
-    statuses = (e.status, e.outer_status, e.text.status)
+    # A number in a text about the request may be any.
+    statuses = (e.status, e.outer_status, None if e.status in _BLAMES_REQUEST else e.text.status)
     if any(status is not None and status >= 500 for status in statuses):
         return True
     broken = e.status not in _BLAMES_REQUEST and re.search(words.BROKEN, e.said)
@@ -204,7 +211,7 @@ def _is_overloaded(e: _Evidence) -> bool:
 
 _RULES: tuple[tuple[FailureKind, Callable[[_Evidence], bool]], ...] = (
     ("overflow", _is_bodyless_cerebras),
-    ("overloaded", _is_overloaded_429),
+    ("overloaded", _is_full),
     ("quota", _is_quota),
     ("rate", _is_slow_down),
     ("outputCap", _is_output_cap),

@@ -10,13 +10,13 @@ WINDOW_FINISH = (
 """Finish reasons that mean the window ended the answer."""
 
 OUTPUT = (
-    r"max[_ -]?(completion[_ -]|output[_ -]|new[_ -])tokens?|max_tokens|maxoutputtokens|(output|completion) tokens?"
+    r"max[_ -]?(completion[_ -]|output[_ -]|new[_ -])tokens?|max_tokens|max(output)?tokens|(output|completion) tokens?"
     r"|maximum tokens (you requested|value)|输出"
 )
 INPUT = (
     r"\b(inputs?(?! should be)|prompts?|messages?|context|conversation|history)\b|tokens? (in|of) (the |your )?request"
     r"|request(ed)? tokens?|requested \d+\b(?! (output|completion|new))|tokens requested|request length"
-    r"|input_tokens|prompt_tokens|输入|上下文|提示|对话|入力"
+    r"|input_tokens|prompt_tokens|输入|上下文|提示|对话|文本|请求内容|入力"
 )
 CAPACITY = (
     r"context[ _-]?(length|window|size|limit)|(token|length|size|input) limit|limit of"
@@ -35,9 +35,9 @@ EXCESS = (
     r"|over the|beyond|(longer|greater|larger|more|higher|bigger) than|>"
     r"|cannot (exceed|be)|must (be <=?|be (less|at most|no more)|have (less|at most|fewer))"
     r"|smaller than|should (be (\[|within|less|at most)|not)"
-    r"|(only )?supports? (only )?up to"
+    r"|(only )?supports? (only )?up to|supports? only"
     r"|reduce (the |your )?(length|size|input|prompt|number)|shorten|shorter|not fit|does ?n.t fit"
-    r"|超过|超出|超长|过长|太长|超え"
+    r"|超过|超出|超限|超长|过长|太长|长度不足|超え"
 )
 OVERFLOW_CODES = (
     r"\b(context_?length_?exceeded\w*|context_window_exceeded\w*|\w*exceed\w*_context\w*|context[ _]?overflow\w*"
@@ -53,7 +53,10 @@ UNKNOWN_SETTING = (
     r"|(not|n.t) support (the )?param"
 )
 """A setting that is refused by its name, whatever its value."""
-OTHER_SIZES = r"(string|array|\b(id|name|key|title|description))\b[\"'`: ]*(is )?too (long|large)|_above_max"
+OTHER_SIZES = (
+    r"(string|array|\b(id|name|key|title|description|metadata( value)?))\b[\"'`: ]*(is )?too (long|large)|_above_max"
+    r"|\b(id|name|title|description|metadata( value)?)( length)? exceeds?\b"
+)
 """What is too long is a field."""
 MEDIA = r"\b(image|video|audio|pdf|media|attachment|file)s?\b"
 RATE = (
@@ -63,7 +66,7 @@ RATE = (
 QUOTA = (
     r"(?<![a-z])quota|billing|insufficient[ _](account )?(funds|balance|credit)|top up|credits?\b|allowance"
     r"|usage[ _]?limit|session limit|spend(ing)?\b|payment|extra usage|(monthly|weekly|daily) (usage |request )?limit"
-    r"|\bplan\b|subscription|arrear"
+    r"|\bplan\b|subscription|arrear|(this|per) (month|week|billing)|key limit"
     r"|exhausted your|free tier|budget[_ ](has been |is )?exceed|余额|欠费|充值|额度|配额|使用上限"
 )
 QUOTA_CODES = frozenset({"1308", "1113", "insufficient_quota", "quota_exceeded", "exceeded_current_quota_error"})
@@ -90,7 +93,8 @@ OVERLOADED = (
     r"|service_?busy|engine_busy|system_?resource"
 )
 BROKEN = (
-    r"server[ _]?(error|exception)|internal[ _]?error|unexpected error|stream_?error|retry your request|returned error"
+    r"server[ _]?(error|exception)|internal[ _]?error|unexpected (error|eof)|stream_?error|retry your request"
+    r"|returned error"
 )
 """What went wrong inside the service. Some say so of each request that they refuse: a status that blames the request
 is believed more."""
@@ -99,6 +103,7 @@ TRANSPORT = (
     r"|\btimeout\b|\bterminated\b|\beconn(reset|refused|aborted)\b|\betimedout\b|\benotfound\b|\bepipe\b"
     r"|websocket closed|(stream|connection) (ended|disconnected|closed|was cut)|before completion"
     r"|premature|network_error|incomplete chunked|peer closed|deadline (has )?(exceeded|expired)"
-    r"|name resolution|tls handshake"
+    r"|name resolution|tls handshake|connection (was )?lost|connection was closed|(unable to|cannot) connect\b"
+    r"|unreachable|healthy upstream|upstream connect|disconnected"
 )
 BODYLESS = r"(\d{3} )?(status code )?\(?no body\)?"

@@ -13,6 +13,8 @@ _SUM = re.compile(r"\d\s*\+\s*\d[\d,]*\s*(?:>=?|exceeds)\s*(\d[\d,]{2,})")
 
 _BY = re.compile(r"\bby \d[\d,]*")
 """How much it is too much."""
+_ANSWER = re.compile(r"\bmax_(?:new_|output_|completion_)?tokens\b[`'\"]?\s*[(=:]?\s*\d[\d,]*")
+"""The size of the answer that we asked for."""
 _SMALL, _ROUND = 4096, (16, 100)
 """Below this a number that is no multiple of one of those is a code."""
 
@@ -40,7 +42,7 @@ _LIMIT_FORMS = (
 
 def input_limit(text: str) -> int | None:
     """The limit in tokens that a refusal states; None when it states none that can be believed."""
-    text = _BY.sub("", text)
+    text = _ANSWER.sub("", _BY.sub("", text))
     if total := _SUM.search(text):
         return _value(total[1])
     sizes, stated = _sizes(text), _stated(text)
