@@ -23,9 +23,35 @@ def parse_params(method: Method, params: Mapping[str, Any] | Sequence[Any] | Non
     """The model of what the client sent; `params` None means that it sent none. Raises InvalidParams."""
     named = _by_name(method, params)
     try:
-        return method.params.model_validate(named, by_alias=True, by_name=False)
+        return _validated(method, named)
+    except ValidationError as error:
+        whole = _whole_numbers(error)
+        if not whole:
+            raise InvalidParams(method.name, faults(error, named, method.params)) from None
+    try:
+        return _validated(method, {**named, **whole})
     except ValidationError as error:
         raise InvalidParams(method.name, faults(error, named, method.params)) from None
+
+
+def _validated(method: Method, named: Mapping[str, Any]) -> WireModel:
+    return method.params.model_validate(named, by_alias=True, by_name=False)
+
+
+def _whole_numbers(error: ValidationError) -> dict[str, int]:
+    """Params where a whole number is due and one came with a point, by name: 5000.0 is 5 times 1000 in many languages.
+
+    JSON has one kind of number, and to its schemas 5000.0 is an integer.
+    """
+    return {
+        str(detail["loc"][0]): int(detail["input"])
+        for detail in error.errors(include_url=False)
+        if detail["type"] == "int_type" and len(detail["loc"]) == 1 and _is_whole(detail["input"])
+    }
+
+
+def _is_whole(value: object) -> bool:
+    return isinstance(value, float) and value.is_integer()
 
 
 def _by_name(method: Method, params: Mapping[str, Any] | Sequence[Any] | None) -> Mapping[str, Any]:
