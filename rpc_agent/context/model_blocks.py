@@ -11,6 +11,8 @@ from rpc_agent.conversation.blocks import (
     ThinkingBlock,
     ToolCallBlock,
     UserBlock,
+    is_base64,
+    is_image_kind,
     text_block,
 )
 from rpc_agent.conversation.json_values import without_lone_surrogates
@@ -21,6 +23,8 @@ BlockT = TypeVar("BlockT", TextBlock, ThinkingBlock, ToolCallBlock)
 
 _IMAGE_NOTE = "[An image was here; this model does not read images.]"
 _IMAGES_BLOCKED_NOTE = "[An image was here; sending images is switched off.]"
+_IMAGE_BROKEN_NOTE = "[An image was here; what is recorded of it is not the data of an image, so it cannot be sent.]"
+"""A service refuses such a request as a whole, and then every one after it."""
 _SILENT_RESULT = "(no output)"
 """Anthropic and others refuse an empty result, and a command that prints nothing is ordinary."""
 _MOST_LEVELS = 100
@@ -69,7 +73,9 @@ def _shown_block(block: UserBlock, recipient: Recipient) -> UserBlock | None:
         return _text(block)
     if recipient.images_blocked:
         return text_block(_IMAGES_BLOCKED_NOTE)
-    return block if "image" in recipient.input else text_block(_IMAGE_NOTE)
+    if "image" not in recipient.input:
+        return text_block(_IMAGE_NOTE)
+    return block if is_image_kind(block["mimeType"]) and is_base64(block["data"]) else text_block(_IMAGE_BROKEN_NOTE)
 
 
 def _answer_block(block: AssistantBlock, own: bool) -> AssistantBlock | None:

@@ -4,6 +4,7 @@ Blocks stay JSON objects (typed dictionaries) rather than classes of ours: a fie
 survives reading, projecting and writing without anybody knowing its name.
 """
 
+import binascii
 from collections.abc import Iterable
 from typing import Any, Literal, NotRequired, TypedDict, cast
 
@@ -68,6 +69,18 @@ def read_block(value: object) -> Block | None:
             return None
     # A type checker cannot follow how a file's JSON became one of the four; this function is where it does.
     return cast(Block, raw)
+
+
+def is_base64(data: str) -> bool:
+    """Whether services take it for the bytes of a file: padded, no line ends, nothing before it, and not empty."""
+    try:
+        return bool(binascii.a2b_base64(data, strict_mode=True))
+    except ValueError:
+        return False
+
+
+def is_image_kind(mime_type: str) -> bool:
+    return mime_type.startswith("image/")
 
 
 def read_blocks(value: object) -> list[Block]:

@@ -2,9 +2,10 @@
 
 from typing import Annotated, Any, Literal, NotRequired
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 from typing_extensions import TypeAliasType, TypedDict
 
+from rpc_agent.conversation.blocks import is_base64, is_image_kind
 from rpc_agent.protocol.wire_model import WireModel, open_object
 
 
@@ -16,13 +17,25 @@ class TextContent(WireModel):
     """Plain text or Markdown, any length."""
 
 
+def _as_base64(data: str) -> str:
+    if not is_base64(data):
+        raise ValueError("must be base64, with its padding, without line ends and without a data: prefix")
+    return data
+
+
+def _as_image_kind(mime_type: str) -> str:
+    if not is_image_kind(mime_type):
+        raise ValueError("must be the type of an image, such as image/png")
+    return mime_type
+
+
 class ImageContent(WireModel):
     """An image from the client."""
 
     type: Literal["image"]
-    data: str
+    data: Annotated[str, AfterValidator(_as_base64)]
     """The image file's bytes in base64, without a data: prefix."""
-    mime_type: Annotated[str, Field(min_length=1)]
+    mime_type: Annotated[str, Field(min_length=1), AfterValidator(_as_image_kind)]
     """Such as image/png or image/jpeg."""
 
 

@@ -127,6 +127,16 @@ def test_an_image_becomes_a_note_where_it_cannot_go(recipient, kinds):
     assert [block["type"] for block in sent(raw, recipient=recipient)[0]["content"]] == kinds
 
 
+@pytest.mark.parametrize(
+    "broken", [{"data": ""}, {"data": "QQ"}, {"data": "QQ=="[::-1]}, {"data": "QQ==\n"}, {"mimeType": "text/html"}]
+)
+def test_what_is_recorded_as_an_image_and_is_none_becomes_a_note(broken):
+    raw = said("")
+    raw["message"]["content"] = [{**IMAGE, **broken}]
+    recipient = Recipient("p", "m", ("text", "image"))
+    assert [block["type"] for block in sent(raw, recipient=recipient)[0]["content"]] == ["text"]
+
+
 def test_system_messages_become_one_in_front():
     messages = sent(system(sections={"a": "A", "b": "B"}), said("hi"), system(sections={"a": None, "c": "C"}))
     assert [(m["role"], texts(m)) for m in messages] == [("system", "B\n\nC"), ("user", ["hi"])]

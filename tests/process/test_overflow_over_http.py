@@ -190,7 +190,7 @@ def test_what_is_no_overflow_is_not_compacted(tmp_path: Path, reply: ServerReply
 
 def test_a_request_too_large_in_bytes_loses_its_pictures_and_is_sent_once_more(tmp_path: Path) -> None:
     too_large = error_reply(413, {"error": {"message": "request entity too large"}})
-    image = {"type": "image", "data": "QQ==" * 1000, "mimeType": "image/png"}
+    image = {"type": "image", "data": "QUJD" * 1000, "mimeType": "image/png"}
     with serve_in_thread([too_large, text_reply("seen"), too_large]) as service:
         home = home_for(tmp_path, service)
         models = json.loads((home.config / "models.json").read_text())
@@ -204,8 +204,8 @@ def test_a_request_too_large_in_bytes_loses_its_pictures_and_is_sent_once_more(t
             assert (message["result"]["text"], methods(heard)) == ("seen", [*FIRST, *HEAVY_LEFT_OUT, *AGAIN])
             server.request(2, "prompt", {"message": "again", "wait": True})
             assert server.answer(2)["stopReason"] == "error", "nothing heavy is left, so it is not sent again"
-        assert "QQ==" in str(service.requests[0]["messages"])
-        assert "QQ==" not in str(service.requests[1]["messages"])
+        assert "QUJD" in str(service.requests[0]["messages"])
+        assert "QUJD" not in str(service.requests[1]["messages"])
         assert len(service.requests) == 3
 
 

@@ -72,6 +72,11 @@ def test_good_params_become_the_methods_model(name: str, params: Any, wanted: Wi
     assert parsed.model_dump() == wanted.model_dump()
 
 
+def test_a_whole_number_may_come_with_a_point() -> None:
+    parsed = parse("prompt", {"message": "x", "maxTurns": 2.0, "timeoutMs": 5000.0})
+    assert parsed == PromptParams(message="x", max_turns=2, timeout_ms=5000)
+
+
 BAD: list[tuple[str, Any, list[tuple[str, str]]]] = [
     ("prompt", None, [("message", "is missing")]),
     ("prompt", {"message": 5}, [("message", "must be a string or an array, not a number")]),
@@ -83,6 +88,20 @@ BAD: list[tuple[str, Any, list[tuple[str, str]]]] = [
         "prompt",
         {"message": "x", "images": [{"type": "image", "data": "AA==", "mimeType": "image/png"}, {"type": "image"}]},
         [("images.1.data", "is missing"), ("images.1.mimeType", "is missing")],
+    ),
+    (
+        "prompt",
+        {"message": [{"type": "image", "data": "data:image/png;base64,AA==", "mimeType": "png"}]},
+        [
+            ("message.0.data", "must be base64, with its padding, without line ends and without a data: prefix"),
+            ("message.0.mimeType", "must be the type of an image, such as image/png"),
+        ],
+    ),
+    ("prompt", {"message": "x", "maxTurns": 0.0, "timeoutMs": 5.0}, [("maxTurns", "must be at least 1")]),
+    (
+        "prompt",
+        {"message": "x", "maxTurns": 2.0, "timeoutMs": 1e400},
+        [("timeoutMs", "must be a whole number, not a fraction")],
     ),
     ("prompt", {"message": "x", "mesage": "y"}, [("mesage", "is not known here; did you mean message?")]),
     ("prompt", {"message": "x", "zzz": 1}, [("zzz", "is not known here")]),

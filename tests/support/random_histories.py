@@ -13,8 +13,10 @@ ARGUMENTS = st.one_of(
     st.none(), st.just({}), st.dictionaries(KEYS, TEXTS, max_size=2), TEXTS, st.just([1]), st.just({"n": 2**70})
 )
 IMAGE = {"type": "image", "data": "QUJD", "mimeType": "image/png"}
+BROKEN_IMAGES = [{**IMAGE, "data": data} for data in ("", "QUJ", "QUJD\n", "data:image/png;base64,QUJD")]
+IMAGES = st.sampled_from([IMAGE, *BROKEN_IMAGES, {**IMAGE, "mimeType": "text/html"}])
 TEXT_BLOCKS = st.builds(lambda text: {"type": "text", "text": text}, TEXTS)
-SPOKEN = st.one_of(TEXTS, st.none(), st.lists(st.one_of(TEXT_BLOCKS, st.just(IMAGE)), max_size=3))
+SPOKEN = st.one_of(TEXTS, st.none(), st.lists(st.one_of(TEXT_BLOCKS, IMAGES), max_size=3))
 SIGNATURES = st.sampled_from([None, "", "c2ln", "reasoning_content"])
 OWN = "own"
 AUTHORS = st.sampled_from([OWN, OWN, "openai-responses", "somebody"])

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from tests.support.chat_server import ServerReply
-from tests.support.strict_requests import refusing, says_nothing
+from tests.support.strict_requests import is_file_data, refusing, says_nothing
 
 _FIELDS = frozenset({"model", "max_tokens", "stream", "system", "tools", "messages", "thinking", "output_config"})
 _IMAGES = frozenset({"image/jpeg", "image/png", "image/gif", "image/webp"})
@@ -62,7 +62,7 @@ def _block_faults(block: Mapping[str, Any], where: str) -> Iterator[str]:
         case "text":
             yield from _text_faults(block, where)
         case "image":
-            if block["source"]["media_type"] not in _IMAGES or not block["source"]["data"]:
+            if block["source"]["media_type"] not in _IMAGES or not is_file_data(block["source"]["data"]):
                 yield f"{where}: the image"
         case "tool_use":
             if not re.fullmatch(r"[a-zA-Z0-9_-]+", block["id"]) or not isinstance(block["input"], dict):

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from tests.support.chat_server import ServerReply
-from tests.support.strict_requests import refusing
+from tests.support.strict_requests import is_file_data, refusing
 
 _FIELDS = frozenset({"contents", "systemInstruction", "tools", "generationConfig"})
 _DATA = frozenset({"text", "inlineData", "functionCall", "functionResponse"})
@@ -65,7 +65,8 @@ def _part_faults(part: Mapping[str, Any], where: str) -> Iterator[str]:
         yield f"{where}: a part of {sorted(part)}"
     if "text" in part and not part["text"].strip() and "thoughtSignature" not in part:
         yield f"{where}: an empty text"
-    if "inlineData" in part and part["inlineData"]["mimeType"] not in _IMAGES:
+    image = part.get("inlineData")
+    if image and (image["mimeType"] not in _IMAGES or not is_file_data(image["data"])):
         yield f"{where}: the image"
     if "functionResponse" in part and not isinstance(part["functionResponse"]["response"], dict):
         yield f"{where}: the response"

@@ -1,5 +1,6 @@
 """What a strict service of any API refuses: bytes that are no JSON, halves of characters, contents that say nothing."""
 
+import binascii
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping
@@ -23,6 +24,14 @@ def _surrogate_faults(request: object) -> list[str]:
     # Read and written again, two escapes that are one character are one.
     lone = re.search(r"[\ud800-\udfff]", json.dumps(request, ensure_ascii=False))
     return ["a lone surrogate"] if lone else []
+
+
+def is_file_data(data: str) -> bool:
+    """Whether an image's data is base64 as services read it."""
+    try:
+        return bool(binascii.a2b_base64(data, strict_mode=True))
+    except ValueError:
+        return False
 
 
 def says_nothing(content: object, *, blank_is_nothing: bool = True) -> bool:
