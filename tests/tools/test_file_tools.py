@@ -101,7 +101,7 @@ async def test_read_shows_pictures_by_what_is_in_them(bench: Workbench, data: by
 
 
 async def test_read_refuses_what_is_no_text_with_advice(bench: Workbench):
-    make_tree(bench.cwd, {"prog": b"\x7fELF\0\0", "dir/x": "", "huge.png": PNG + b"\0" * (5 << 20), "notes.md": ""})
+    make_tree(bench.cwd, {"prog": b"\x7fELF\0\0", "dir/x": "", "huge.png": PNG + b"\0" * (15 << 18), "notes.md": ""})
     assert (
         await bench.error("read", path="prog")
         == "prog is a binary file (6 B). Look at it with bash: file, strings, xxd."
