@@ -96,6 +96,9 @@ def _queue_answers(record: Record) -> Iterator[str]:
             last.pop(params["sessionId"], None)
         asked = record.asked.get(message.get("id"), Asked("", {}))
         result = message.get("result")
+        if asked.method == "close_session" and result:
+            # Nobody may have asked for the state of the life that ends here.
+            last.pop(result["sessionId"], None)
         if asked.method == "get_queue" and result:
             told = tuple([each["text"] for each in result[name]] for name in ("steering", "followUp"))
             if told != last.get(result["sessionId"], ([], [])):
