@@ -161,7 +161,7 @@ def _is_bodyless_cerebras(e: _Evidence) -> bool:
 
 def _is_payload(e: _Evidence) -> bool:
     # A limit in bytes belongs to a proxy or a gateway, and no count of tokens can be learned from it.
-    in_tokens = re.search(r"(?<![a-z])tokens?\b|context|prompt (is )?too long", e.said)
+    in_tokens = re.search(r"(?<![a-z])tokens?(?![a-z])|context|prompt (is )?too long", e.said)
     return not in_tokens and (
         e.status == 413 or bool(re.search(words.BYTES, e.said) and re.search(words.EXCESS, e.said))
     )

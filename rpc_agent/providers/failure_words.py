@@ -25,23 +25,24 @@ CAPACITY = (
 )
 TOKENS = (
     r"(?<![a-z])tokens?(?![a-z])|\blength\b|\bsize\b|too long|\bwindow\b|n_ctx|\bfit\b|seq_?len|shorten"
-    r"|too (large|big)|context (limit|max)|\d ?[km]\b"
+    r"|too (large|big)|context (limit|max)|exceed\w* (the |model.? |model's )?context|\d ?[km]\b"
     r"|(input|prompt|context) characters?|长度|超长|过长|太长|窗口|トークン"
 )
 COUNT = r"(?<![a-z])tokens(?![a-z])|\btoken (count|limit)|sequence length|seq_?len"
 """What is counted is the input even where it is not named: sizes of the answer and rates are judged before."""
 EXCESS = (
     r"exceed|too (long|large|big|many (input |prompt )?tokens)|reached (the|its|your) (max|limit|context)"
-    r"|over the|beyond|(longer|greater|larger|more|higher|bigger) than|>"
+    r"|over the|beyond|(longer|greater|larger|more|higher|bigger) than|\d\)?\s*>|>=?\s*\d"
     r"|cannot (exceed|be)|must (be <=?|be (less|at most|no more)|have (less|at most|fewer))"
     r"|smaller than|should (be (\[|within|less|at most)|not)"
     r"|(only )?supports? (only )?up to|supports? only"
-    r"|reduce (the |your )?(length|size|input|prompt|number)|shorten|shorter|not fit|does ?n.t fit"
+    r"|reduce (the |your )?(length|size|input|prompt|number)|shorten|shorter|(not|unable to) fit|(does ?n|can).t fit"
     r"|超过|超出|超限|超长|过长|太长|长度不足|超え"
 )
 OVERFLOW_CODES = (
     r"\b(context_?length_?exceeded\w*|context_window_exceeded\w*|\w*exceed\w*_context\w*|context[ _]?overflow\w*"
     r"|model_max_(prompt|input)_tokens\w*|(prompt|input|context)_?(is_)?too_?(long|large)|input_?tokens?_?exceed\w*"
+    r"|tokens?_limit_(exceeded|reached)|max_(prompt|input)_tokens_exceed\w*"
     r"|string_above_context\w*|max_context_length\w*|contextwindowexceeded\w*|context[ _]shift)\b"
 )
 TOO_LITTLE = r"(greater|longer|more) than 0\b|at least one|minimum|too (short|few)|(must|not be|non-?) ?empty"

@@ -11,6 +11,8 @@ _MOST_DIGITS = 18
 _SUM = re.compile(r"\d\s*\+\s*\d[\d,]*\s*(?:>=?|exceeds)\s*(\d[\d,]{2,})")
 """Input and output asked for, added up against the window."""
 
+_SHORT = re.compile(r"(?<![\w.])(\d{1,4}) ?([km])\b", re.I)
+"""128K may be 128,000 or 131,072: the smaller is sure to fit, and what passes teaches the larger."""
 _BY = re.compile(r"\bby \d[\d,]*")
 """How much it is too much."""
 _ANSWER = re.compile(r"\bmax_(?:new_|output_|completion_)?tokens\b[`'\"]?\s*[(=:]?\s*\d[\d,]*")
@@ -42,7 +44,7 @@ _LIMIT_FORMS = (
 
 def input_limit(text: str) -> int | None:
     """The limit in tokens that a refusal states; None when it states none that can be believed."""
-    text = _ANSWER.sub("", _BY.sub("", text))
+    text = _with_long_numbers(_ANSWER.sub("", _BY.sub("", text)))
     if total := _SUM.search(text):
         return _value(total[1])
     sizes, stated = _sizes(text), _stated(text)
@@ -58,6 +60,7 @@ def input_limit(text: str) -> int | None:
 
 def passes_limit(text: str) -> bool:
     """Whether a text states a limit and a size above it."""
+    text = _with_long_numbers(text)
     return any(limit < max(_sizes(text), default=0) for limit in _stated(text))
 
 
@@ -69,6 +72,11 @@ def sizes_tell_overflow(text: str, *, estimate: int, window: int) -> bool:
     asked = [size for size in sizes if 0.5 * estimate <= size <= 2 * estimate]
     limits = [size for size in sizes if window / 16 <= size <= window]
     return bool(asked and limits and max(asked) > min(limits) and max(asked) > 0.5 * window)
+
+
+def _with_long_numbers(text: str) -> str:
+    zeros = {"k": "000", "m": "000000"}
+    return _SHORT.sub(lambda found: found[1] + zeros[found[2].lower()], text)
 
 
 def _stated(text: str) -> list[int]:
