@@ -121,7 +121,9 @@ class AnswerStream:
     def _read_odd(self, event: SseEvent, error: NotJson, batch: list[StreamEvent]) -> None:
         """Lines that a server should have ended with blank ones; words of a keep-alive; an error in plain words."""
         cut: NotJson | None = None
-        for line in _lines(event.data):
+        for raw in _lines(event.data):
+            # Behind a second proxy the field's name may stand there twice.
+            line = raw.removeprefix(b"data:").lstrip()
             if line.startswith((b"{", b"[")):
                 try:
                     self.reader.read(line, batch)

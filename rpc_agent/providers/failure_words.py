@@ -105,6 +105,6 @@ TRANSPORT = (
     r"|websocket closed|(stream|connection) (ended|disconnected|closed|was cut)|before completion"
     r"|premature|network_error|incomplete chunked|peer closed|deadline (has )?(exceeded|expired)"
     r"|name resolution|tls handshake|connection (was )?lost|connection was closed|(unable to|cannot) connect\b"
-    r"|unreachable|healthy upstream|upstream connect|disconnected"
+    r"|unreachable|healthy upstream|upstream connect"
 )
 BODYLESS = r"(\d{3} )?(status code )?\(?no body\)?"

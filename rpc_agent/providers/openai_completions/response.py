@@ -101,10 +101,17 @@ class ChatCompletionReader:
         if delta and isinstance(delta, dict):
             self._read_delta(delta, out)
             self._streamed = self._streamed or len(out) > before
-        elif not self._streamed and isinstance(message := choice.get("message"), dict):
-            self._read_delta(message, out)
+        elif isinstance(message := choice.get("message"), dict):
+            self._read_message(message, out)
         if "usage" in choice and (usage := usage_in(choice)):
             out.append(UsageReport(usage))
+
+    def _read_message(self, message: dict[str, Any], out: list[StreamEvent]) -> None:
+        """A whole message; behind deltas only the calls of a server that streams none are new in it."""
+        if not self._streamed:
+            self._read_delta(message, out)
+        elif not self._calls.any and message.get("tool_calls"):
+            out.extend(self._calls.read(message["tool_calls"]))
 
     def _read_delta(self, delta: dict[str, Any], out: list[StreamEvent]) -> None:
         content = delta.get("content")

@@ -39,13 +39,13 @@ _ENDS = (_COMPLETED, "response.incomplete", "response.done")
 class _Item:
     """What was told so far of one output item."""
 
-    __slots__ = ("announced", "call_key", "kind", "length", "parts", "said", "thought")
+    __slots__ = ("announced", "arguments", "call_key", "kind", "parts", "said", "thought")
 
     def __init__(self, kind: str) -> None:
         self.kind = kind
         self.call_key = ""
-        self.length = 0
-        """Characters of a call's arguments that were passed on."""
+        self.arguments: list[str] = []
+        """What was passed on of a call's arguments."""
         self.announced = False
         """Its beginning was told."""
         self.said = False
@@ -209,11 +209,17 @@ class ResponsesReader:
         """Some servers tell arguments here alone."""
         item = self._item(event, "function_call")
         if item.call_key:
-            self._pass_arguments(item, written_arguments(event.get("arguments"))[item.length :], out)
+            self._complete_arguments(item, event.get("arguments"), out)
+
+    def _complete_arguments(self, item: _Item, whole: object, out: Out) -> None:
+        """What was not streamed. Some proxies write the whole anew, with other spaces: then the pieces are believed."""
+        passed, written = "".join(item.arguments), written_arguments(whole)
+        if written.startswith(passed):
+            self._pass_arguments(item, written[len(passed) :], out)
 
     def _pass_arguments(self, item: _Item, arguments: str, out: Out) -> None:
         if arguments:
-            item.length += len(arguments)
+            item.arguments.append(arguments)
             out.append(ToolCallDelta(item.call_key, arguments=arguments))
 
     def _text_delta(self, event: Event, out: Out) -> None:
@@ -258,7 +264,7 @@ class ResponsesReader:
         if name := as_text(raw.get("name")):
             # Few say it with the end alone.
             out.append(ToolCallDelta(item.call_key, name=name))
-        self._pass_arguments(item, written_arguments(raw.get("arguments"))[item.length :], out)
+        self._complete_arguments(item, raw.get("arguments"), out)
 
 
 def _finish_message(item: _Item, raw: Event, out: Out) -> None:
