@@ -2,7 +2,7 @@
 
 import bisect
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 from rpc_agent.tools.composed import Composed, composed
 from rpc_agent.tools.edit_lines import Line, split_lines
@@ -43,21 +43,27 @@ class TextView:
     ) -> None:
         self._break = line_break
         self._plain = plain
-        self._compose: Callable[[str], Composed] = composed if composing else Composed
+        self._composing = composing
         lines = split_lines(text, line_break)
         if lines[-1].content:
             # A last line without an end may be quoted with one.
             lines.append(Line("", ""))
         self._lengths = [len(line.content) for line in lines]
-        self._shown = [self._compose(plain(line.content)) for line in lines]
-        self._text = "\n".join(line.text for line in self._shown)
-        self._starts = _starts(len(line.text) + 1 for line in self._shown)
+        shown = [plain(line.content) for line in lines]
+        self._composed: dict[int, Composed] = {}
+        """The lines in which anything was composed, by their index: few files have any."""
+        if composing and not text.isascii():
+            self._composed = dict(_composed_lines(shown))
+            for index, line in self._composed.items():
+                shown[index] = line.text
+        self._text = "\n".join(shown)
+        self._starts = _starts(len(line) + 1 for line in shown)
         self._file_starts = _starts(len(line.content) + len(line.end) for line in lines)
 
     def find(self, old: str) -> list[Place]:
         lines = [line.content for line in split_lines(old, self._break)]
         plain = [self._plain(line) for line in lines]
-        needle = "\n".join(self._compose(line).text for line in plain)
+        needle = "\n".join(composed(line).text for line in plain) if self._composing else "\n".join(plain)
         if not needle or (not needle.strip() and plain != lines):
             return []
         # Spaces at the end of what is looked for stand for spaces at a line's end, or none there.
@@ -80,7 +86,15 @@ class TextView:
         return self._file_starts[first] + start_column, self._file_starts[last] + end_column
 
     def _column(self, line: int, at: int) -> int | None:
-        return self._shown[line].column(at - self._starts[line])
+        column = at - self._starts[line]
+        return self._composed[line].column(column) if line in self._composed else column
+
+
+def _composed_lines(lines: Sequence[str]) -> Iterator[tuple[int, Composed]]:
+    for index, line in enumerate(lines):
+        made = composed(line)
+        if made.columns is not None:
+            yield index, made
 
 
 def _starts(lengths: Iterator[int]) -> list[int]:

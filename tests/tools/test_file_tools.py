@@ -179,6 +179,12 @@ async def test_edit_changes_the_file_and_shows_a_diff(bench: Workbench):
     assert "new\n" in (bench.cwd / "a.py").read_text()
 
 
+async def test_edit_of_a_packed_script_keeps_no_second_copy_of_it(bench: Workbench):
+    make_tree(bench.cwd, {"min.js": "a();" * 100_000 + "b()"})
+    result = await bench.run("edit", path="min.js", edits=[{"oldText": "b()", "newText": "c()"}])
+    assert (result.is_error, result.details) == (False, {"diff": "", "firstChangedLine": 1})
+
+
 async def test_edit_says_when_it_was_tolerant(bench: Workbench):
     make_tree(bench.cwd, {"a": "x\r\ny\r\n"})
     text = await bench.text("edit", path="a", edits=[{"oldText": "x\ny", "newText": "z"}])
