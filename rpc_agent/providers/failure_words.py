@@ -56,7 +56,7 @@ UNKNOWN_SETTING = (
 """A setting that is refused by its name, whatever its value."""
 OTHER_SIZES = (
     r"(string|array|\b(id|name|key|title|description|metadata( value)?))\b[\"'`: ]*(is )?too (long|large)|_above_max"
-    r"|\b(id|name|title|description|metadata( value)?)( length)? exceeds?\b(?![^.;]*(context|tokens))"
+    r"|\b(id|name|title|description|metadata( value)?)( length)? exceeds?\b(?![^.;]{0,60}(context|tokens))"
 )
 """What is too long is a field."""
 MEDIA = r"\b(image|video|audio|pdf|media|attachment|file)s?\b"

@@ -12,7 +12,7 @@ _SECONDS = {
     **dict.fromkeys(("d", "day"), 86_400.0),
 }
 _IN_TEXT = re.compile(
-    r"(?:(?:try again|retry|reset|available)\w*(?:\s+(?:your|the|this) request)?(?:\s+again)?\s+(?:in|after)"
+    r"(?:(?:try again|retry|reset|available)\w{0,9}(?:\s+(?:your|the|this) request)?(?:\s+again)?\s+(?:in|after)"
     r"|please\s+wait(?:\s+for)?)"
     r"(?:\s+(?:about|around|approximately|at least))?(?=\s+\d)",
     re.I,
