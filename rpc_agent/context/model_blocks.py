@@ -11,8 +11,8 @@ from rpc_agent.conversation.blocks import (
     ThinkingBlock,
     ToolCallBlock,
     UserBlock,
-    is_base64,
     is_image_kind,
+    plain_base64,
     text_block,
 )
 from rpc_agent.conversation.json_values import without_lone_surrogates
@@ -75,7 +75,10 @@ def _shown_block(block: UserBlock, recipient: Recipient) -> UserBlock | None:
         return text_block(_IMAGES_BLOCKED_NOTE)
     if "image" not in recipient.input:
         return text_block(_IMAGE_NOTE)
-    return block if is_image_kind(block["mimeType"]) and is_base64(block["data"]) else text_block(_IMAGE_BROKEN_NOTE)
+    plain = plain_base64(block["data"]) if is_image_kind(block["mimeType"]) else None
+    if plain is None:
+        return text_block(_IMAGE_BROKEN_NOTE)
+    return block if plain is block["data"] else {**block, "data": plain}
 
 
 def _answer_block(block: AssistantBlock, own: bool) -> AssistantBlock | None:

@@ -79,6 +79,18 @@ def is_base64(data: str) -> bool:
         return False
 
 
+def plain_base64(data: str) -> str | None:
+    """The same bytes as services want them written: programs break the lines, leave the padding out, or put a data:
+    prefix before it. None for what is no base64, or of nothing."""
+    if is_base64(data):
+        return data
+    plain = "".join(data.split())
+    if plain.startswith("data:"):
+        plain = plain.partition(";base64,")[2]
+    plain += "=" * (-len(plain) % 4)
+    return plain if is_base64(plain) else None
+
+
 def is_image_kind(mime_type: str) -> bool:
     return mime_type.startswith("image/")
 

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal, NotRequired
 from pydantic import AfterValidator, Field
 from typing_extensions import TypeAliasType, TypedDict
 
-from rpc_agent.conversation.blocks import is_base64, is_image_kind
+from rpc_agent.conversation.blocks import is_image_kind, plain_base64
 from rpc_agent.protocol.wire_model import WireModel, open_object
 
 
@@ -18,9 +18,10 @@ class TextContent(WireModel):
 
 
 def _as_base64(data: str) -> str:
-    if not is_base64(data):
-        raise ValueError("must be base64, with its padding, without line ends and without a data: prefix")
-    return data
+    plain = plain_base64(data)
+    if plain is None:
+        raise ValueError("must be the bytes of an image in base64")
+    return plain
 
 
 def _as_image_kind(mime_type: str) -> str:

@@ -128,13 +128,22 @@ def test_an_image_becomes_a_note_where_it_cannot_go(recipient, kinds):
 
 
 @pytest.mark.parametrize(
-    "broken", [{"data": ""}, {"data": "QQ"}, {"data": "QQ=="[::-1]}, {"data": "QQ==\n"}, {"mimeType": "text/html"}]
+    "broken",
+    [{"data": ""}, {"data": "QQQQQ"}, {"data": "QQ=="[::-1]}, {"data": "data:,QQ=="}, {"mimeType": "text/html"}],
 )
 def test_what_is_recorded_as_an_image_and_is_none_becomes_a_note(broken):
     raw = said("")
     raw["message"]["content"] = [{**IMAGE, **broken}]
     recipient = Recipient("p", "m", ("text", "image"))
     assert [block["type"] for block in sent(raw, recipient=recipient)[0]["content"]] == ["text"]
+
+
+@pytest.mark.parametrize("written", ["QQ==\n", "Q\r\nQ=\n=", "QQ", "data:image/png;base64,QQ=="])
+def test_an_image_goes_out_as_services_want_its_data_written(written):
+    raw = said("")
+    raw["message"]["content"] = [{**IMAGE, "data": written}]
+    recipient = Recipient("p", "m", ("text", "image"))
+    assert sent(raw, recipient=recipient)[0]["content"] == [{**IMAGE, "data": "QQ=="}]
 
 
 def test_system_messages_become_one_in_front():

@@ -53,6 +53,14 @@ GOOD: list[tuple[str, Any, WireModel]] = [
             max_turns=3,
         ),
     ),
+    *[
+        (
+            "prompt",
+            {"message": "x", "images": [{"type": "image", "data": data, "mimeType": "image/png"}]},
+            PromptParams(message="x", images=[ImageContent(type="image", data="AA==", mime_type="image/png")]),
+        )
+        for data in ("AA", "A\r\nA=\n=", "data:image/png;base64,AA==")
+    ],
     ("set_model", ["openrouter", "a/b"], SetModelParams(provider="openrouter", model_id="a/b")),
     ("set_label", ["e1", None], SetLabelParams(entry_id="e1", label=None)),
     ("navigate_tree", {"targetId": None}, NavigateTreeParams(target_id=None)),
@@ -91,9 +99,9 @@ BAD: list[tuple[str, Any, list[tuple[str, str]]]] = [
     ),
     (
         "prompt",
-        {"message": [{"type": "image", "data": "data:image/png;base64,AA==", "mimeType": "png"}]},
+        {"message": [{"type": "image", "data": "data:image/png,AA==", "mimeType": "png"}]},
         [
-            ("message.0.data", "must be base64, with its padding, without line ends and without a data: prefix"),
+            ("message.0.data", "must be the bytes of an image in base64"),
             ("message.0.mimeType", "must be the type of an image, such as image/png"),
         ],
     ),
