@@ -164,6 +164,11 @@ def test_pure_modules_open_no_file() -> None:
     assert calls == []
 
 
+def test_values_inside_are_structs_whose_classes_cost_no_start() -> None:
+    faults = [name for name, path in modules() if "dataclasses" in imported(path)]
+    assert faults == [], "a Struct of msgspec, frozen=True, is what a dataclass is here"
+
+
 def test_the_list_of_pure_modules_names_only_files_that_exist() -> None:
     assert PURE_MODULES - {name for name, _ in modules()} == set()
 
