@@ -20,11 +20,13 @@ _QUOTES = re.compile(r"\\|\$?['\"]")
 _BRACES = re.compile(r"\{[^{}]*,[^{}]*\}")
 """A list of words that a shell makes out of one."""
 _STARTERS = frozenset(
-    ("ash", "bash", "builtin", "busybox", "bwrap", "chroot", "chrt", "cmd", "command", "csh", "dash", "doas", "env",
-     "eval", "exec", "fakeroot", "find", "firejail", "fish", "flock", "ionice", "ksh", "ltrace", "nice", "nohup",
-     "nsenter", "parallel", "pkexec", "powershell", "prlimit", "pwsh", "runuser", "script", "setpriv", "setsid", "sh",
-     "ssh", "stdbuf", "strace", "su", "sudo", "systemd-run", "taskset", "tcsh", "time", "timeout", "toybox", "trap",
-     "unbuffer", "unshare", "watch", "xargs", "zsh")
+    ("ash", "bash", "builtin", "bunx", "busybox", "bwrap", "caffeinate", "chronic", "chroot", "chrt", "cmd",
+     "command", "csh", "dash", "dbus-run-session", "direnv", "doas", "entr", "env", "eval", "exec", "fakeroot",
+     "find", "firejail", "fish", "flatpak-spawn", "flock", "gosu", "hatch", "ionice", "ksh", "ltrace", "nice",
+     "nix-shell", "nohup", "npx", "nsenter", "parallel", "pdm", "pipenv", "pkexec", "poetry", "powershell", "prlimit",
+     "pwsh", "runuser", "rye", "script", "setpriv", "setsid", "sg", "sh", "ssh", "stdbuf", "strace", "su", "su-exec",
+     "sudo", "systemd-run", "taskset", "tcsh", "time", "timeout", "toybox", "trap", "unbuffer", "unshare", "uv",
+     "uvx", "watch", "xargs", "xvfb-run", "zsh")
 )  # fmt: skip
 """Programs that run what their arguments say."""
 

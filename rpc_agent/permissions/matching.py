@@ -11,6 +11,10 @@ from rpc_agent.permissions.rules import Attempt, Place, Rule
 from rpc_agent.wildcards import ends_in_name, ends_of_folders
 
 _WILDCARDS = re.compile(r"(\*\*/|\*\*|\*)")
+_STEP = re.compile(r"(\.\.?)(?:/+|$)")
+_CHOICE = re.compile(r"\{([^{}]*,[^{}]*)\}")
+_MOST_ALTERNATIVES = 100
+"""Each choice in a glob multiplies what it comes to."""
 _ABSOLUTE = re.compile(r"/|[A-Za-z]:/")
 
 
@@ -19,11 +23,14 @@ def forbids(rule: Rule, attempt: Attempt) -> bool:
     if not _names(rule, attempt):
         return False
     subjects = [_slashes(path) for path in attempt.paths]
-    if any(_path_glob(rule.match, attempt.place, ignore_case=True).fits(path) for path in subjects):
+    globs = [_path_glob(match, attempt.place, forbids=True) for match in _alternatives(rule.match)]
+    if any(glob.fits(path) for glob in globs for path in subjects):
         return True
     if attempt.command is not None:
         regex = _text_regex(rule.match, ignore_case=True)
-        return any(regex.fullmatch(part) for part in possible_commands(attempt.command))
+        # Who forbids "git push *" means the bare "git push" too.
+        bare = _text_regex(rule.match.removesuffix(" *"), ignore_case=True)
+        return any(regex.fullmatch(part) or bare.fullmatch(part) for part in possible_commands(attempt.command))
     return not subjects and _matches_everything(rule)
 
 
@@ -33,8 +40,8 @@ def allows(rule: Rule, attempt: Attempt) -> bool:
         return False
     if attempt.command is not None and not _allows_command(rule, attempt.command):
         return False
-    glob = _path_glob(rule.match, attempt.place, ignore_case=False)
-    if any(not glob.fits(_slashes(path)) for path in attempt.paths):
+    globs = [_path_glob(match, attempt.place, forbids=False) for match in _alternatives(rule.match)]
+    if any(not any(glob.fits(_slashes(path)) for glob in globs) for path in attempt.paths):
         return False
     return bool(attempt.paths) or attempt.command is not None or _matches_everything(rule)
 
@@ -56,11 +63,25 @@ def _matches_everything(rule: Rule) -> bool:
 
 
 def _allows_command(rule: Rule, command: str) -> bool:
+    # A line break at its end begins no second command, and models write one there.
+    command = command.strip()
     return (
         is_one_command(command)
         and opens_the_same(command, rule.match)
-        and bool(_text_regex(rule.match, ignore_case=False).fullmatch(command.strip()))
+        and bool(_text_regex(rule.match, ignore_case=False).fullmatch(command))
     )
+
+
+@functools.lru_cache(maxsize=256)
+def _alternatives(glob: str) -> Sequence[str]:
+    """The glob as it stands, as a name may have braces, and what its choices (`*.{pem,key}`) come to."""
+    found, at = [glob], 0
+    while at < len(found) <= _MOST_ALTERNATIVES:
+        if choice := _CHOICE.search(found[at]):
+            before, after = found[at][: choice.start()], found[at][choice.end() :]
+            found += [before + word + after for word in choice[1].split(",")]
+        at += 1
+    return tuple(found)
 
 
 def _slashes(path: str) -> str:
@@ -113,17 +134,29 @@ def _places_after(piece: str, regex: re.Pattern[str], path: str, places: set[int
 
 
 @functools.lru_cache(maxsize=256)
-def _path_glob(glob: str, place: Place, *, ignore_case: bool) -> _PathGlob:
-    if glob == "*":
-        glob = "**"
-    elif glob == "~" or glob.startswith("~/"):
-        glob = _slashes(place.home).rstrip("/") + glob[1:]
-    elif not glob.startswith("**") and not _ABSOLUTE.match(_slashes(glob)):
-        glob = f"{_slashes(place.workspace).rstrip('/')}/{glob.removeprefix('./')}"
-    glob = _slashes(glob)
+def _path_glob(glob: str, place: Place, *, forbids: bool) -> _PathGlob:
+    glob = _slashes(_absolute(glob, place))
+    if forbids:
+        glob = glob.rstrip("/")
+        # Who forbids "~/.ssh" means what lies in it too.
+        glob += "" if re.search(r"[*?][^/]*$", glob) else "/**"
     # "/x/**" means the folder x too: who shuts a folder off does not want it listed.
     with_inner = glob.endswith("/**")
-    flags = re.DOTALL | (re.IGNORECASE if ignore_case else 0)
+    flags = re.DOTALL | (re.IGNORECASE if forbids else 0)
     pieces = filter(None, _WILDCARDS.split(glob.removesuffix("/**")))
     runs = tuple((piece, re.compile(_characters(piece, any_character="[^/]"), flags)) for piece in pieces)
     return _PathGlob(runs, with_inner)
+
+
+def _absolute(glob: str, place: Place) -> str:
+    if glob == "*":
+        return "**"
+    if glob == "~" or glob.startswith("~/"):
+        return _slashes(place.home).rstrip("/") + glob[1:]
+    if glob.startswith("**") or _ABSOLUTE.match(_slashes(glob)):
+        return glob
+    folder = _slashes(place.workspace).rstrip("/")
+    while up := _STEP.match(glob):
+        glob = glob[up.end() :]
+        folder = folder.rpartition("/")[0] if up[1] == ".." else folder
+    return f"{folder}/{glob}"

@@ -13,9 +13,9 @@ Action = Literal["allow", "ask", "deny"]
 class Rule(Struct, frozen=True):
     """`tool` is a glob on the tool's name; `match` one on the resolved path or the whole command.
 
-    In a path `*` stays inside one name and `**` crosses names; a pattern that does not begin at the root, with `~/`
-    or with `**` begins at the workspace. In a command `*` is any text. Without a path and a command only `*` and `**`
-    match.
+    In a path `*` stays inside one name and `**` crosses names, and `{a,b}` is a choice; a pattern that does not begin
+    at the root, with `~/` or with `**` begins at the workspace. A rule that forbids a folder by its name forbids what
+    lies in it. In a command `*` is any text. Without a path and a command only `*` and `**` match.
     """
 
     tool: str

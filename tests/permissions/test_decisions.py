@@ -103,6 +103,27 @@ def rule(action: str, tool: str, match: str) -> Rule:
         ("allow", [rule("deny", "*", "**/.env")], read("/home/ann/project/x/.ENV"), "Refuse"),
         ("allow", [rule("deny", "*", "secret/**")], read("/home/ann/project/secret"), "Refuse"),
         ("allow", [rule("deny", "write", "**/.env")], read("/home/ann/project/.env"), "Allow"),
+        # who forbids a folder forbids what lies in it, and nothing beside it
+        *[
+            ("allow", [rule("deny", "*", match)], read("/home/ann/project/keys/a/b"), "Refuse")
+            for match in ("keys", "keys/", "**/keys", "~/project/keys/", "/home/ann", "/", ".", "..", "../project/keys")
+        ],
+        ("allow", [rule("deny", "*", "keys")], read("/home/ann/project/keys2"), "Allow"),
+        ("allow", [rule("deny", "*", "k*")], read("/home/ann/project/keys/a"), "Allow"),
+        ("ask", [rule("allow", "write", "src")], write("/home/ann/project/src/a.py"), "Ask"),
+        ("ask", [rule("allow", "write", "../notes/**")], write("/home/ann/notes/a"), "Allow"),
+        # choices in a path
+        ("allow", [rule("deny", "*", "**/*.{pem,key}")], read("/home/ann/project/a.key"), "Refuse"),
+        ("ask", [rule("allow", "write", "{src,tests/{a,b}}/*.py")], write("/home/ann/project/tests/b/c.py"), "Allow"),
+        ("ask", [rule("allow", "write", "{src,tests}/*.py")], write("/home/ann/project/docs/c.py"), "Ask"),
+        ("allow", [rule("deny", "*", "a{b,c}")], read("/home/ann/project/a{b,c}"), "Refuse"),
+        # a line break at the end begins no second command
+        ("ask", [rule("allow", "bash", "git status*")], bash("git status\n"), "Allow"),
+        # the bare command, and behind what starts others
+        ("allow", [rule("deny", "bash", "git push *")], bash("cd x && git push"), "Refuse"),
+        ("allow", [rule("deny", "bash", "git push *")], bash("git pushes"), "Allow"),
+        ("ask", [rule("allow", "bash", "git push *")], bash("git push"), "Ask"),
+        ("allow", [rule("deny", "bash", "python *")], bash("uv run python x.py"), "Refuse"),
         # every path must be allowed, one denied is enough
         ("ask", [rule("allow", "write", "/tmp/**")], write("/tmp/a", "/etc/a"), "Ask"),
         ("allow", [rule("deny", "write", "/etc/**")], write("/tmp/a", "/etc/a"), "Refuse"),
