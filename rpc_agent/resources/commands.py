@@ -4,7 +4,6 @@ A template is a Markdown file in `prompts/`, its name the file's. A skill is a f
 """
 
 import re
-import shlex
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Literal
@@ -15,7 +14,11 @@ from rpc_agent.resources.front_matter import split_front_matter
 
 _MOST_BYTES = 256 * 1024
 """More than any instructions have; a mistaken file must not fill the model's window."""
-_PLACEHOLDER = re.compile(r"\$(?:ARGUMENTS|@|([1-9]))")
+_PLACEHOLDER = re.compile(r"\$(?:ARGUMENTS|@|([1-9])(?!\d))")
+"""More digits are a sum of money."""
+_WORD = re.compile(r"""'([^']*)'(?!\S)|((?:"[^"]*"|\\ |\S)+)""")
+"""Inside of a word an apostrophe is no quote, and a backslash is itself: it may be of a path or a pattern."""
+_QUOTED = re.compile(r'"([^"]*)"')
 _NAME = re.compile(r"[\w.:-]+")
 _CALL = re.compile(r"/(\S+)\s*(.*)", re.DOTALL)
 """A line end parts a name from what it is given as a space does."""
@@ -72,11 +75,13 @@ def _filled(body: str, arguments: str) -> str:
 
 
 def _words(arguments: str) -> list[str]:
-    try:
-        return shlex.split(arguments)
-    except ValueError:
-        # An apostrophe in plain prose is no quote.
-        return arguments.split()
+    return [_word(match) for match in _WORD.finditer(arguments)]
+
+
+def _word(match: re.Match[str]) -> str:
+    if match[2] is None:
+        return match[1]
+    return _QUOTED.sub(r"\1", match[2].replace("\\ ", " "))
 
 
 def _templates(folder: Path) -> Iterator[Command]:

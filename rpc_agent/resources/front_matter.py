@@ -11,8 +11,9 @@ _FENCE = "---"
 
 def split_front_matter(text: str) -> tuple[dict[str, str], str]:
     """The fields and the body. A text without a closed head is all body."""
-    lines = text.removeprefix("\ufeff").splitlines()
-    if not lines or lines[0].rstrip() != _FENCE:
+    # Not splitlines: a form feed or U+2028 in the body ends no line.
+    lines = text.removeprefix("\ufeff").removesuffix("\n").split("\n")
+    if lines[0].rstrip() != _FENCE:
         return {}, text
     end = next((at for at, line in enumerate(lines[1:], start=1) if line.rstrip() == _FENCE), None)
     if end is None:

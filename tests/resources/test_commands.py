@@ -22,6 +22,8 @@ def write(path: Path, text: str) -> Path:
         ("---\ntext: |\n  one\n  two\n---\nBody", {"text": "one\ntwo"}, "Body"),
         ("---\nlist:\n  - a\n# note: x\nname: c\n---\nBody", {"list": "", "name": "c"}, "Body"),
         ("---\nname: never closed\nBody", {}, "---\nname: never closed\nBody"),
+        ("---\r\nname: a\r\n---\r\nBody", {"name": "a"}, "Body"),
+        ("---\nname: a\n---\none\u2028two\x0cthree", {"name": "a"}, "one\u2028two\x0cthree"),
         ("no head", {}, "no head"),
         ("", {}, ""),
     ],
@@ -62,7 +64,10 @@ def test_templates_and_skills_are_found_and_a_projects_own_win(tmp_path: Path) -
         ("Do it.", "/t quickly", "Do it.\n\nquickly"),
         ("Do it.", "/t", "Do it."),
         ("Do it.", "/t\nin two\nlines", "Do it.\n\nin two\nlines"),
-        ("Cost: $10", "/t x", "Cost: x0"),
+        ("$1: up to $100", "/t x", "x: up to $100"),
+        ("$1|$2|$3", "/t don't break John's", "don't|break|John's"),
+        ("$1|$2|$3", '/t C:\\new \\bfoo\\b 5"', 'C:\\new|\\bfoo\\b|5"'),
+        ("$1|$2|$3|$4", '/t \'a b\' x="c d" e\\ f ""', "a b|x=c d|e f|"),
     ],
 )
 def test_a_template_is_filled_with_its_arguments(tmp_path: Path, body: str, text: str, expanded: str) -> None:
