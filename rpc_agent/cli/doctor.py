@@ -109,7 +109,7 @@ def _models(config: Path, environment: Mapping[str, str]) -> tuple[Catalog | Non
     except RpcAgentError as error:
         return None, [Finding("bad", f"models: {error}", next_step("invalidParams", str(error)))]
     found = [Finding("good", f"models: {file}")] if file.exists() else []
-    set_here = [name for name in catalog.key_variables() if environment.get(name)]
+    set_here = [name for name in catalog.key_variables() if environment.get(name, "").strip()]
     usable = dict.fromkeys(model.provider for model in catalog.available_models() if model != OFFLINE_MODEL)
     other = [name for name in usable if not catalog.key_variable(name)]
     if set_here:

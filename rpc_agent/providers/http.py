@@ -18,12 +18,18 @@ _LARGE_PART = 1024 * 1024
 """Bytes from which a part is written as it is: below it, copying costs less than one more write."""
 
 
+_LAST_PORT = 65_535
+_HEADER_NAME = re.compile(r"[\w!#$%&'*+.^`|~-]+", re.ASCII)
+_HEADER_VALUE = re.compile(r"[!-~](?:[\t -~]*[!-~])?|")
+_KEY_HEADERS = ("authorization", "x-api-key", "x-goog-api-key")
+
+
 class HttpFailed(Exception):
     """The exchange broke. The message says how, for a person; it never holds a header."""
 
 
-class UnusableAddress(HttpFailed):
-    """Nobody can be asked at such an address, now or later."""
+class UnusableRequest(HttpFailed):
+    """Nobody can be asked at such an address or with such a header, now or later."""
 
 
 class Response(Struct, frozen=True):
@@ -86,14 +92,17 @@ class Http:
         if isinstance(content, _Parts):
             headers = {**headers, "content-length": str(content.size)}
         limits = httpx.Timeout(None, connect=timeouts.connect, read=timeouts.idle, write=timeouts.write)
+        _check(headers)
         try:
             request = self._client.build_request(method, url, content=content, headers=dict(headers), timeout=limits)
         except (httpx.InvalidURL, ValueError, UnicodeError):
-            raise UnusableAddress(f"{_place(url)!r} is no usable address") from None
+            raise UnusableRequest(f"{_place(url)!r} is no usable address") from None
         if request.url.scheme not in ("http", "https") or not request.url.host:
-            raise UnusableAddress(
+            raise UnusableRequest(
                 f"{_place(url)!r} is no usable address: it must begin with https://HOST or http://HOST"
             )
+        if not 0 < (request.url.port or 1) <= _LAST_PORT:
+            raise UnusableRequest(f"{_place(url)!r} is no usable address: ports end at {_LAST_PORT}")
         response = await self._send(request)
         chunks = _chunks(response, timeouts)
         try:
@@ -162,6 +171,15 @@ async def _chunks(response: httpx.Response, timeouts: Timeouts) -> AsyncGenerato
         raise HttpFailed(f"the stream stalled: no byte for {timeouts.idle:g} s") from None
     except httpx.HTTPError as error:
         raise HttpFailed(_reason(error, response.request)) from None
+
+
+def _check(headers: Mapping[str, str]) -> None:
+    for name, value in headers.items():
+        if not _HEADER_NAME.fullmatch(name):
+            raise UnusableRequest(f"the header {name!r} cannot be sent: that is no name of one")
+        if not _HEADER_VALUE.fullmatch(value):
+            what = "the key" if name.lower() in _KEY_HEADERS else f"the header {name!r}"
+            raise UnusableRequest(f"{what} cannot be sent: it holds a space at an end, a line break or no ASCII")
 
 
 def _place(url: str) -> str:

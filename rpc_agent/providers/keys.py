@@ -24,7 +24,7 @@ class KeySource(Struct, frozen=True):
 
     def is_there(self, environment: Mapping[str, str]) -> bool:
         """Whether a key can be had. A command counts as yes: running it may cost a person's answer."""
-        return self.kind != "variable" or bool(environment.get(self.value))
+        return self.kind != "variable" or bool(environment.get(self.value, "").strip())
 
     def key(self, provider: str, environment: Mapping[str, str]) -> str:
         """The key, "" where none is needed. Blocks while a command runs. Raises AuthMissing."""
@@ -38,7 +38,7 @@ class KeySource(Struct, frozen=True):
             case "command":
                 return _run(provider, self.value, environment)
             case _:
-                return self.value
+                return self.value.strip()
 
 
 def read_key_source(api_key: str | None, api_key_env: str | None) -> KeySource:

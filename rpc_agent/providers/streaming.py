@@ -120,7 +120,7 @@ class StreamingModel(ABC):
                 f"cannot set up HTTP; check the proxy and SSL variables: {error}", kind="other"
             ) from None
         # Only now: naming the module would load httpx.
-        from rpc_agent.providers.http import HttpFailed, UnusableAddress  # noqa: PLC0415 - httpx loads at the first call
+        from rpc_agent.providers.http import HttpFailed, UnusableRequest  # noqa: PLC0415 - httpx loads at the first call
 
         headers = await self._all_headers()
         timeouts = self._timeouts or Timeouts()
@@ -133,7 +133,7 @@ class StreamingModel(ABC):
                     async for batch in batches:
                         yield batch
                 await _drain(response)
-        except UnusableAddress as error:
+        except UnusableRequest as error:
             raise ModelCallFailed(str(error), kind="other") from None
         except HttpFailed as error:
             # Once the end of the answer was said, a connection lost loses nothing.

@@ -20,10 +20,10 @@ from tests.support.chat_server import serve_in_thread, text_reply
 from tests.support.serve_process import serve_process
 
 
-def home_for(tmp_path: Path, base_url: str) -> Home:
+def home_for(tmp_path: Path, base_url: str, **more: Any) -> Home:
     home = Home(tmp_path)
     model = {"api": "openai-completions", "apiKey": "none", "models": [{"id": "m"}]}
-    home.models({"mine": {**model, "baseUrl": base_url}})
+    home.models({"mine": {**model, "baseUrl": base_url, **more}})
     home.settings(defaultModel="mine/m", retry={"maxRetries": 0})
     return home
 
@@ -68,7 +68,9 @@ def test_an_unusable_proxy_is_named_as_such(tmp_path: Path) -> None:
     assert "check the proxy and SSL variables" in result["errorMessage"]
 
 
-@pytest.mark.parametrize("address", ["models.example/v1", "https:///v1", "ftp://models.example/v1"])
+@pytest.mark.parametrize(
+    "address", ["models.example/v1", "https:///v1", "ftp://models.example/v1", "http://127.0.0.1:99999/v1"]
+)
 def test_an_address_that_nobody_can_be_asked_at_is_named_and_tried_once(tmp_path: Path, address: str) -> None:
     home = Home(tmp_path)
     home.settings(defaultModel="openai/gpt-5")
@@ -77,6 +79,16 @@ def test_an_address_that_nobody_can_be_asked_at_is_named_and_tried_once(tmp_path
         assert server.finish() == 0
     assert f"'{address}/chat/completions' is no usable address" in heard[-1]["result"]["errorMessage"]
     assert [message for message in heard if "retry" in message.get("method", "")] == []
+
+
+@pytest.mark.parametrize(
+    ("key", "header", "told"),
+    [("sk-é", "x", "the key cannot be sent"), ("sk-none", "a\nb", "the header 'x-team' cannot be sent")],
+)
+def test_what_no_header_can_hold_is_told_without_its_value(tmp_path: Path, key: str, header: str, told: str) -> None:
+    home = home_for(tmp_path, "http://127.0.0.1:1/v1", apiKey=key, headers={"X-Team": header})
+    result = asked(home)
+    assert (told in result["errorMessage"], key in result["errorMessage"]) == (True, False)
 
 
 def test_tls_is_tunnelled_and_the_proxys_password_is_not_told(tmp_path: Path) -> None:

@@ -218,6 +218,11 @@ def test_a_bad_models_file_names_field_and_file(tmp_path: Path, provider: object
     assert caught.value.details == {"field": field, "file": str(tmp_path / "models.json")}
 
 
+def test_a_variable_of_spaces_holds_no_key(tmp_path: Path) -> None:
+    known = catalog(tmp_path, local("http://127.0.0.1:1/v1", apiKey="$MY_KEY"), MY_KEY=" ")
+    assert not known.has_key("local")
+
+
 def test_variables_with_keys_are_known_so_that_children_do_not_see_them(tmp_path: Path) -> None:
     known = catalog(tmp_path, local(apiKeyEnv="MY_KEY", headers={"x-token": "$MY_TOKEN", "x-plain": "v"}))
     secret = known.secret_variables()
@@ -236,6 +241,7 @@ def test_variables_with_keys_are_known_so_that_children_do_not_see_them(tmp_path
     ("more", "expected"),
     [
         ({"apiKey": "literal"}, "Bearer literal"),
+        ({"apiKey": " literal\n"}, "Bearer literal"),
         ({"apiKey": "$MY_KEY"}, "Bearer from-variable"),
         ({"apiKeyEnv": "MY_KEY"}, "Bearer from-variable"),
         ({"apiKey": "!echo from-$WORD; echo second line"}, "Bearer from-command"),
