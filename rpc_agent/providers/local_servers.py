@@ -62,7 +62,7 @@ class _Port:
 
     def __init__(self, http: "Http", port: int, seconds: float) -> None:
         self._http = http
-        self._seconds = seconds
+        self.seconds = seconds
         self._root = f"http://127.0.0.1:{port}"
         self.base_url = self._root + "/v1"
 
@@ -70,7 +70,7 @@ class _Port:
         """The JSON of a 200 answer, else None."""
         from rpc_agent.providers.http import HttpFailed  # noqa: PLC0415 - httpx loads when first needed
 
-        limits = Timeouts(connect=self._seconds, idle=self._seconds, write=self._seconds)
+        limits = Timeouts(connect=self.seconds, idle=self.seconds, write=self.seconds)
         content = orjson.dumps(body) if body is not None else None
         headers = {"content-type": "application/json"} if body is not None else {}
         try:
@@ -93,17 +93,18 @@ async def _ollama(port: _Port) -> list[Model]:
     if not names:
         return []
     running = await port.ask("/api/ps")
-    found: dict[str, Model] = {}
+    # One model that is slow to be told of, as from a sleeping disk, must not hide the others.
+    shown: dict[str, object] = {}
 
     async def show(name: str) -> None:
-        model = ollama_model(port.base_url, name, await port.ask("/api/show", {"model": name}), running)
-        if model is not None:
-            found[name] = model
+        shown[name] = await port.ask("/api/show", {"model": name})
 
-    async with anyio.create_task_group() as tasks:
-        for name in names:
-            tasks.start_soon(show, name)
-    return [found[name] for name in names if name in found]
+    with anyio.move_on_after(port.seconds / 2):
+        async with anyio.create_task_group() as tasks:
+            for name in names:
+                tasks.start_soon(show, name)
+    models = (ollama_model(port.base_url, name, shown.get(name), running) for name in names)
+    return [model for model in models if model is not None]
 
 
 async def _llamacpp(port: _Port) -> list[Model]:

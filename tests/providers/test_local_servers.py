@@ -110,6 +110,12 @@ async def test_a_server_that_hangs_costs_no_more_than_the_limit_and_hides_no_oth
     assert [server.kind for server in servers] == ["vllm"]
 
 
+async def test_a_model_that_is_slow_to_be_told_of_hides_no_other() -> None:
+    answers = {**OLLAMA, "/api/show": lambda asked: HANG if asked["model"] == "set" else _SHOWN[asked["model"]]}
+    servers, _ = await found({"ollama": answers}, seconds=1)
+    assert facts(servers) == [("ollama/set", 0, False), ("ollama/plain", 40_960, False)]
+
+
 def test_a_loaded_model_counts_as_it_is_loaded_and_never_beyond_what_it_was_made_for() -> None:
     def window(shown: Any, running: Any) -> int:
         model = ollama_model("u", "m", shown, running)

@@ -65,11 +65,11 @@ class JsonServer:
         self.paths.append(path)
         self.headers.append(headers)
         answer = self.answers.get(path)
+        if callable(answer):
+            answer = answer(json.loads(body))
         if answer is HANG:
             await self._ending.wait()
             return
-        if callable(answer):
-            answer = answer(json.loads(body))
         status = 200 if answer is not None else 404
         if answer is None:
             self.said_key = "authorization" in headers
