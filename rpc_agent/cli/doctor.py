@@ -24,7 +24,7 @@ from rpc_agent.platform.programs import find_program
 from rpc_agent.providers.catalog import Catalog, load_catalog
 from rpc_agent.providers.local_models import LocalKind
 from rpc_agent.providers.local_servers import USUAL_PORTS, find_local_servers
-from rpc_agent.providers.models_file import models_file
+from rpc_agent.providers.models_file import models_file, unknown_model_fields
 from rpc_agent.providers.offline.description import OFFLINE_MODEL
 from rpc_agent.settings import Settings, is_trusted, load_settings, load_trust, user_settings_file
 from rpc_agent.settings.files import PROJECT_DIR
@@ -109,6 +109,7 @@ def _models(config: Path, environment: Mapping[str, str]) -> tuple[Catalog | Non
     except RpcAgentError as error:
         return None, [Finding("bad", f"models: {error}", next_step("invalidParams", str(error)))]
     found = [Finding("good", f"models: {file}")] if file.exists() else []
+    found += [Finding("note", f"models: {file}: {name}: unknown, ignored") for name in unknown_model_fields(file)]
     set_here = [name for name in catalog.key_variables() if environment.get(name, "").strip()]
     usable = dict.fromkeys(model.provider for model in catalog.available_models() if model != OFFLINE_MODEL)
     other = [name for name in usable if not catalog.key_variable(name)]

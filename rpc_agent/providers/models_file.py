@@ -13,7 +13,7 @@ from rpc_agent.providers.builtin import Provider
 from rpc_agent.providers.keys import read_key_source
 from rpc_agent.providers.timeouts import read_timeouts
 from rpc_agent.settings.files import read_json_file
-from rpc_agent.settings.shapes import Flag, ListOf, MapOf, Number, OneOf, Record, Text, Whole
+from rpc_agent.settings.shapes import Flag, ListOf, MapOf, Number, OneOf, Record, Text, Whole, unknown_names
 
 APIS = ("openai-completions", "openai-responses", "anthropic-messages", "google-generative-ai", "scripted")
 
@@ -115,6 +115,11 @@ def load_providers(file: Path, builtin: Mapping[str, Provider]) -> dict[str, Pro
     for path, message in MODELS_SHAPE.problems(raw):
         raise SettingsError(_without_key(path, message), field=path or "models", file=str(file))
     return {name: _read_provider(name, value, builtin.get(name), file) for name, value in raw["providers"].items()}
+
+
+def unknown_model_fields(file: Path) -> list[str]:
+    """Names in a models.json that can be used which nobody here knows: misspelt, or another program's."""
+    return list(unknown_names(MODELS_SHAPE, read_json_file(file) or {}))
 
 
 def _without_key(path: str, message: str) -> str:

@@ -5,7 +5,21 @@ from typing import Any
 
 from msgspec import Struct
 
-from rpc_agent.settings.shapes import FilePath, Flag, ListOf, MapOf, OneOf, Percent, Problem, Record, Shape, Text, Whole
+from rpc_agent.settings.shapes import (
+    FilePath,
+    Flag,
+    ListOf,
+    MapOf,
+    NarrowRecord,
+    OneOf,
+    Percent,
+    Problem,
+    Record,
+    Shape,
+    Text,
+    Whole,
+    unknown_names,
+)
 
 THINKING_LEVELS = ("off", "minimal", "low", "medium", "high", "xhigh")
 PERMISSION_MODES = ("read-only", "ask", "workspace", "allow")
@@ -14,7 +28,7 @@ QUEUE_MODES = ("one-at-a-time", "all")
 
 _MODEL_REF = Text(r"[^/\s]+/\S.*", 'a model as "provider/modelId"')
 _OPTIONAL_MODEL_REF = Text(r"[^/\s]+/\S.*", 'a model as "provider/modelId"', nullable=True)
-_RULE = Record(
+_RULE = NarrowRecord(
     {"tool": Text(), "match": Text(), "action": OneOf(("deny", "ask", "allow"))},
     required=("tool", "action"),
     purposes={
@@ -22,6 +36,7 @@ _RULE = Record(
         "match": "a pattern for the resolved path or the whole command; absent: any",
         "action": "deny goes before ask, ask before allow",
     },
+    narrowing="match",
 )
 
 
@@ -91,8 +106,16 @@ def problems(values: object) -> Iterator[Problem]:
 
 
 def unknown_fields(values: Mapping[str, Any]) -> list[str]:
-    """Names nobody here knows: of a later version, or misspelt."""
-    return [name for name in flatten(values) if name not in _BY_NAME and not name.startswith("$")]
+    """Names nobody here knows, of values without problems: of a later version, or misspelt."""
+    return [unknown for name, value in flatten(values).items() for unknown in _unknown(name, value)]
+
+
+def _unknown(name: str, value: Any) -> Iterator[str]:
+    field = _BY_NAME.get(name)
+    if field is not None:
+        yield from (f"{name}.{path}" for path in unknown_names(field.shape, value))
+    elif not name.startswith("$"):
+        yield name
 
 
 def flatten(values: Mapping[str, Any]) -> dict[str, Any]:

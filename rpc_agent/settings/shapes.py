@@ -173,6 +173,20 @@ class Record(Struct, frozen=True):
         )
 
 
+class NarrowRecord(Record, frozen=True):
+    """A record that a missing field makes wider. Without the field `narrowing` an unknown name is no harmless one:
+    it is that field misspelt, and what was written for a few would hold for all."""
+
+    narrowing: str = ""
+
+    def problems(self, value: object) -> Iterator[Problem]:
+        yield from Record.problems(self, value)
+        if isinstance(value, Mapping) and self.narrowing not in value:
+            known = ", ".join(self.fields)
+            unknown = (name for name in value if name not in self.fields and not name.startswith("$"))
+            yield from ((name, f"is none of {known}") for name in unknown)
+
+
 class MapOf(Struct, frozen=True):
     """An object whose names are free and whose values all have one shape."""
 
@@ -187,6 +201,30 @@ class MapOf(Struct, frozen=True):
 
     def schema(self) -> dict[str, Any]:
         return {"type": "object", "additionalProperties": self.item.schema()}
+
+
+def unknown_names(shape: Shape, value: Any) -> Iterator[str]:
+    """Dotted names in a value without problems that its shape does not know. Those of a record without fields are
+    free, as are notes for other programs ($schema)."""
+    match shape:
+        case Record() if shape.fields:
+            for name, inner in value.items():
+                if name in shape.fields:
+                    yield from _unknown_below(name, shape.fields[name], inner)
+                elif not name.startswith("$"):
+                    yield name
+        case ListOf():
+            for index, item in enumerate(value):
+                yield from _unknown_below(str(index), shape.item, item)
+        case MapOf():
+            for name, item in value.items():
+                yield from _unknown_below(name, shape.item, item)
+        case _:
+            pass
+
+
+def _unknown_below(name: str, shape: Shape, value: Any) -> Iterator[str]:
+    yield from (f"{name}.{path}" for path in unknown_names(shape, value))
 
 
 def below(name: str, found: Iterator[Problem]) -> Iterator[Problem]:

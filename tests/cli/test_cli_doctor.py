@@ -70,6 +70,17 @@ def test_a_bad_value_is_named_with_its_file(tmp_path: Path, file: str, content: 
     assert str(tmp_path / "config" / file) in bad
 
 
+def test_a_misspelt_field_of_a_model_is_named(tmp_path: Path) -> None:
+    model = {"id": "m", "contextwindow": 1, "compat": {"anything": 1}}
+    mine = {"baseUrl": "http://127.0.0.1:9/v1", "apikey": KEY, "api": "openai-completions", "models": [model]}
+    (tmp_path / "config").mkdir()
+    (tmp_path / "config" / "models.json").write_text(json.dumps({"$schema": "x", "providers": {"mine": mine}}))
+    notes = "\n".join(texts(examine(environment(tmp_path), tmp_path), "note"))
+    assert "providers.mine.apikey: unknown, ignored" in notes
+    assert "providers.mine.models.0.contextwindow: unknown, ignored" in notes
+    assert ("anything" in notes, "$schema" in notes, KEY in notes) == (False, False, False)
+
+
 def test_a_bad_file_of_trust_is_a_fault_in_every_folder(tmp_path: Path) -> None:
     (tmp_path / "config").mkdir()
     (tmp_path / "config" / "trust.json").write_text('{"/x": 3}')

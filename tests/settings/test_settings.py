@@ -134,6 +134,10 @@ def test_a_project_can_only_tighten_permissions(tmp_path: Path) -> None:
         ({"permissions": {"mode": "free"}}, "permissions.mode"),
         ({"permissions": {"rules": [{"tool": "bash", "action": "maybe"}]}}, "permissions.rules.0.action"),
         ({"permissions": {"rules": [{"tool": "bash"}]}}, "permissions.rules.0.action"),
+        (
+            {"permissions": {"rules": [{"tool": "bash", "pattern": "ls*", "action": "allow"}]}},
+            "permissions.rules.0.pattern",
+        ),
         ({"tools": "read"}, "tools"),
         ({"shell": {"passEnv": [1]}}, "shell.passEnv.0"),
         ([], "settings"),
@@ -163,10 +167,23 @@ def test_a_byte_order_mark_and_an_empty_file_are_no_error(tmp_path: Path) -> Non
 
 
 def test_an_unknown_field_is_a_warning(tmp_path: Path) -> None:
-    settings = loaded(tmp_path, {"ofline": False, "retry": {"max": 1}, "$schema": "x"})
+    rule = {"tool": "bash", "match": "ls", "action": "allow", "why": "x"}
+    overrides = {"p/m": {"keepRecent": 1}}
+    settings = loaded(
+        tmp_path,
+        {
+            "ofline": False,
+            "retry": {"max": 1},
+            "$schema": "x",
+            "permissions": {"rules": [rule]},
+            "compaction": {"modelOverrides": overrides},
+        },
+    )
     assert [warning.partition("settings.json: ")[2] for warning in settings.warnings] == [
         "ofline: unknown setting, ignored",
         "retry.max: unknown setting, ignored",
+        "permissions.rules.0.why: unknown setting, ignored",
+        "compaction.modelOverrides.p/m.keepRecent: unknown setting, ignored",
     ]
 
 
