@@ -4,6 +4,7 @@ An extension that cannot be loaded is reported and left out; it never keeps the 
 """
 
 import importlib.util
+import inspect
 import logging
 import sys
 from collections.abc import Callable, Iterable
@@ -15,7 +16,7 @@ from msgspec import Struct
 from rpc_agent.extensions.api import ExtensionApi
 
 GROUP = "rpc_agent.extensions"
-Register = Callable[[ExtensionApi], None]
+Register = Callable[[ExtensionApi], object]
 _logger = logging.getLogger(__name__)
 
 
@@ -56,7 +57,7 @@ def _loaded(found: Iterable[tuple[str, Callable[[], Register]]]) -> Loaded:
     for name, load in found:
         api = ExtensionApi(name)
         try:
-            load()(api)
+            _registered(load()(api))
         except _NotThere as error:
             _logger.error("the extension %s is left out: %s", name, error)
             faults.append(LoadFault(name, f"it could not be loaded: {error}"))
@@ -67,6 +68,12 @@ def _loaded(found: Iterable[tuple[str, Callable[[], Register]]]) -> Loaded:
         else:
             loaded.append(api)
     return Loaded(tuple(loaded), tuple(faults))
+
+
+def _registered(answer: object) -> None:
+    if inspect.iscoroutine(answer):
+        answer.close()
+        raise TypeError("register is no coroutine function; its handlers may be")
 
 
 def _in_folder(folder: Path) -> list[Path]:

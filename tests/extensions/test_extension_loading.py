@@ -55,10 +55,13 @@ def test_a_file_that_is_no_extension_is_a_fault_that_says_so(tmp_path: Path) -> 
     empty.write_text("")
     syntax.write_text("def register(api:")
     wrong = extension(tmp_path, "api.on('no_such_hook')", "wrong.py")
-    loaded = extension_files([empty, syntax, Path(wrong), tmp_path / "absent.py"])
+    waits = tmp_path / "waits.py"
+    waits.write_text("async def register(api):\n    pass")
+    loaded = extension_files([empty, syntax, Path(wrong), tmp_path / "absent.py", waits])
     assert loaded.extensions == ()
-    assert [fault.extension for fault in loaded.faults] == ["empty", "syntax", "wrong", "absent"]
+    assert [fault.extension for fault in loaded.faults] == ["empty", "syntax", "wrong", "absent", "waits"]
     assert "there is no hook 'no_such_hook'" in loaded.faults[2].error
+    assert "register is no coroutine function" in loaded.faults[4].error
     assert isinstance(loaded.faults[0], LoadFault)
 
 
