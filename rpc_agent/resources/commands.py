@@ -11,6 +11,7 @@ from typing import Literal
 from msgspec import Struct
 
 from rpc_agent.resources.front_matter import split_front_matter
+from rpc_agent.resources.plain_text import decoded
 
 _MOST_BYTES = 256 * 1024
 """More than any instructions have; a mistaken file must not fill the model's window."""
@@ -112,7 +113,7 @@ def _read(path: Path) -> str | None:
     try:
         if not path.is_file() or path.stat().st_size > _MOST_BYTES:
             return None
-        return path.read_text(encoding="utf-8-sig", errors="replace")
+        return decoded(path.read_bytes())
     except OSError:
         return None
 

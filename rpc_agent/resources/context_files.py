@@ -12,6 +12,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from rpc_agent.platform.real_folder import open_real
+from rpc_agent.resources.plain_text import decoded
 
 _NAMES = ("AGENTS.override.md", "AGENTS.md", "CLAUDE.md")
 """In a folder the first of them counts."""
@@ -52,7 +53,9 @@ def read_context_files(cwd: Path, user_dir: Path) -> ContextFiles:
         except OSError as error:
             unreadable.append(f"{path}: {error.strerror or error}")
             continue
-        if file.text.strip():
+        if file is None:
+            unreadable.append(f"{path}: it is no text")
+        elif file.text.strip():
             files.append(file)
     return ContextFiles(tuple(files), tuple(unreadable))
 
@@ -84,9 +87,9 @@ def _are_instructions(real: Path, path: Path) -> bool:
     return real.name in _NAMES or real.is_relative_to(os.path.realpath(path.parent))
 
 
-def _read(path: Path, real: Path) -> ContextFile:
+def _read(path: Path, real: Path) -> ContextFile | None:
     with open(open_real(real, os.O_RDONLY), "rb") as file:
         data = file.read(_MOST_BYTES + 1)
     truncated = len(data) > _MOST_BYTES
-    text = data[:_MOST_BYTES].decode("utf-8-sig", "ignore" if truncated else "replace")
-    return ContextFile(path, text.replace("\r\n", "\n"), truncated)
+    text = decoded(data[:_MOST_BYTES], is_cut=truncated)
+    return None if text is None else ContextFile(path, text, truncated)

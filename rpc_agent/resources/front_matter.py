@@ -18,7 +18,11 @@ def split_front_matter(text: str) -> tuple[dict[str, str], str]:
     end = next((at for at, line in enumerate(lines[1:], start=1) if line.rstrip() == _FENCE), None)
     if end is None:
         return {}, text
-    return dict(_fields(lines[1:end])), "\n".join(lines[end + 1 :]).lstrip("\n")
+    fields = dict(_fields(lines[1:end]))
+    if not fields and any(line.strip() for line in lines[1:end]):
+        # Two rules across the page with words between them.
+        return {}, text
+    return fields, "\n".join(lines[end + 1 :]).lstrip("\n")
 
 
 def _fields(lines: list[str]) -> Iterator[tuple[str, str]]:

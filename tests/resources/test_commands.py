@@ -24,6 +24,8 @@ def write(path: Path, text: str) -> Path:
         ("---\nname: never closed\nBody", {}, "---\nname: never closed\nBody"),
         ("---\r\nname: a\r\n---\r\nBody", {"name": "a"}, "Body"),
         ("---\nname: a\n---\none\u2028two\x0cthree", {"name": "a"}, "one\u2028two\x0cthree"),
+        ("---\nWords.\n---\nBody", {}, "---\nWords.\n---\nBody"),
+        ("---\n---\nBody", {}, "Body"),
         ("no head", {}, "no head"),
         ("", {}, ""),
     ],
@@ -73,6 +75,14 @@ def test_templates_and_skills_are_found_and_a_projects_own_win(tmp_path: Path) -
 def test_a_template_is_filled_with_its_arguments(tmp_path: Path, body: str, text: str, expanded: str) -> None:
     write(tmp_path / "prompts" / "t.md", body)
     assert expand(text, find_commands([tmp_path])) == expanded
+
+
+def test_a_template_may_be_utf_16_and_is_no_binary_file(tmp_path: Path) -> None:
+    folder = write(tmp_path / "prompts" / "t.md", "").parent
+    (folder / "t.md").write_bytes("---\r\ndescription: é\r\n---\r\nDo $1".encode("utf-16"))
+    (folder / "b.md").write_bytes(b"a\0b")
+    (command,) = find_commands([tmp_path])
+    assert (command.description, expand("/t x", [command])) == ("é", "Do x")
 
 
 def test_a_skill_is_told_with_its_place_and_the_task(tmp_path: Path) -> None:

@@ -63,6 +63,19 @@ def test_odd_bytes_do_not_stop_us(tmp_path: Path):
     assert found(tmp_path, "a") == [("a/AGENTS.md", "caf\ufffd\nb\n")]
 
 
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-8-sig"])
+def test_a_file_is_read_in_the_encoding_that_its_first_bytes_name(tmp_path: Path, encoding: str):
+    make_tree(tmp_path, {"a/AGENTS.md": ""})
+    (tmp_path / "a" / "AGENTS.md").write_bytes("café\r\n".encode(encoding))
+    assert found(tmp_path, "a") == [("a/AGENTS.md", "café\n")]
+
+
+def test_a_file_that_is_no_text_is_left_out_and_told(tmp_path: Path):
+    make_tree(tmp_path, {"a/AGENTS.md": "a\0b"})
+    files = read_context_files(tmp_path / "a", tmp_path / "user")
+    assert (files.files, files.unreadable) == ((), (f"{tmp_path / 'a' / 'AGENTS.md'}: it is no text",))
+
+
 def test_a_giant_file_is_cut_between_characters(tmp_path: Path):
     make_tree(tmp_path, {"a/AGENTS.md": "x" + "é" * 200_000})
     [file] = [
