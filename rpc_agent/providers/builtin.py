@@ -1,5 +1,6 @@
 """The providers everybody may have a key for. Data only; their models come from the generated table."""
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -10,6 +11,13 @@ from rpc_agent.conversation.models import Model
 from rpc_agent.providers.keys import KeySource
 from rpc_agent.providers.model_table import table_models
 from rpc_agent.providers.timeouts import Timeouts
+
+_ENDPOINT = re.compile(r"(?<=[^/:])/+(?:chat/completions|responses|v1/messages)/*$")
+
+
+def service_address(url: str) -> str:
+    """An address as people give it, often that of the one call which a service's page shows."""
+    return _ENDPOINT.sub("", url)
 
 
 class Provider(Struct, frozen=True, kw_only=True):

@@ -12,7 +12,7 @@ from rpc_agent.conversation.models import Model, split_ref
 from rpc_agent.errors import ModelNotFound, NoModel
 from rpc_agent.providers.ask_listing import ask_listing
 from rpc_agent.providers.base import ChatModel
-from rpc_agent.providers.builtin import BUILTIN_PROVIDERS, Provider
+from rpc_agent.providers.builtin import BUILTIN_PROVIDERS, Provider, service_address
 from rpc_agent.providers.clients import SERVICE_APIS, client_of
 from rpc_agent.providers.connections import Connections
 from rpc_agent.providers.listing import with_listing
@@ -236,7 +236,7 @@ def load_catalog(config_dir: Path, environment: Mapping[str, str], trusted_proje
 
 def _with_variables(provider: Provider, environment: Mapping[str, str]) -> Provider:
     """The provider with the user's variables put in: another address, headers written as $NAME."""
-    base_url = environment.get(provider.base_url_variable, "").strip()
+    base_url = service_address(environment.get(provider.base_url_variable, "").strip())
     if base_url and base_url != provider.base_url:
         provider = provider.moved(base_url)
     headers = {

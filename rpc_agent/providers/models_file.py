@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from rpc_agent.conversation.models import Model, PriceTier
 from rpc_agent.errors import SettingsError
-from rpc_agent.providers.builtin import Provider
+from rpc_agent.providers.builtin import Provider, service_address
 from rpc_agent.providers.keys import read_key_source
 from rpc_agent.providers.timeouts import read_timeouts
 from rpc_agent.settings.files import read_json_file
@@ -129,10 +129,11 @@ def _without_key(path: str, message: str) -> str:
 
 
 def _read_provider(name: str, raw: Mapping[str, Any], old: Provider | None, file: Path) -> Provider:
-    if old and "baseUrl" in raw:
-        old = old.moved(raw["baseUrl"])
+    given = service_address(raw.get("baseUrl", ""))
+    if old and given:
+        old = old.moved(given)
     api = raw.get("api") or (old.api if old else "")
-    base_url = raw.get("baseUrl") or (old.base_url if old else "")
+    base_url = given or (old.base_url if old else "")
     _require(name, api, base_url, raw, file)
     key = read_key_source(raw.get("apiKey"), raw.get("apiKeyEnv"))
     provider = Provider(

@@ -111,6 +111,24 @@ def test_openais_own_address_is_asked_by_its_newer_api_and_another_one_by_the_co
     }
 
 
+@pytest.mark.parametrize(
+    ("given", "address"),
+    [
+        ("http://x/v1/chat/completions", "http://x/v1"),
+        ("http://x/v1/responses/", "http://x/v1"),
+        ("http://x/v1/messages", "http://x"),
+        ("http://responses", "http://responses"),
+        ("http://x/v1/", "http://x/v1/"),
+    ],
+)
+def test_the_address_of_a_services_one_call_is_as_good_as_that_of_the_service(
+    tmp_path: Path, given: str, address: str
+) -> None:
+    in_file = catalog(tmp_path, local(given)).find("local", "m")
+    in_variable = catalog(tmp_path / "empty", OPENAI_BASE_URL=given).find("openai", "gpt-5")
+    assert (in_file.base_url, in_variable.base_url) == (address, address)
+
+
 def test_price_tiers_and_thinking_levels_of_a_models_file_are_read(tmp_path: Path) -> None:
     cost = {"input": 1, "output": 2, "tiers": [{"inputTokensAbove": 200_000, "input": 3}]}
     row = {"id": "m", "cost": cost, "reasoning": True, "thinkingLevelMap": {"off": None, "xhigh": "max"}}
