@@ -1,5 +1,6 @@
 """Which projects are trusted: trust.json maps absolute directories to true or false. Trusts nothing by default."""
 
+import os
 from collections.abc import Mapping
 from pathlib import Path, PurePath
 
@@ -23,7 +24,14 @@ def load_trust(config_dir: Path) -> dict[str, bool]:
         return {}
     for directory, message in TRUST_SHAPE.problems(raw):
         raise SettingsError(message, field=directory or "trust", file=str(file))
-    return dict(raw)
+    return {_from_home(directory): trusted for directory, trusted in raw.items()}
+
+
+def _from_home(directory: str) -> str:
+    # Passed over, "~/downloads": false would leave trusted what the line above it trusts.
+    if directory != "~" and not directory.startswith("~/"):
+        return directory
+    return os.path.realpath(os.path.expanduser("~")).rstrip("/") + directory[1:]
 
 
 def is_trusted(trust: Mapping[str, bool], directory: PurePath) -> bool:

@@ -1,4 +1,5 @@
 import json
+import sys
 from pathlib import Path, PurePosixPath
 from typing import Any, get_args
 
@@ -214,6 +215,14 @@ def test_the_nearest_ancestor_decides_about_trust(tmp_path: Path) -> None:
     paths = ("/home/me/a/b", "/home/me", "/home/me/downloads/x", "/home/mean", "/")
     assert [is_trusted(trust, PurePosixPath(path)) for path in paths] == [True, True, False, False, False]
     assert load_trust(tmp_path / "nowhere") == {}
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="the home is named by another variable there")
+def test_a_folder_of_the_home_may_be_named_by_its_short_form(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", "/home/me")
+    write(tmp_path / "trust.json", {"/home/me": True, "~/downloads": False, "~other": True})
+    trust = load_trust(tmp_path)
+    assert [is_trusted(trust, PurePosixPath(path)) for path in ("/home/me/a", "/home/me/downloads/a")] == [True, False]
 
 
 @pytest.mark.parametrize("value", ['{"/a": 1}', "[]", "{"])
