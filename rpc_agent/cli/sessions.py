@@ -14,7 +14,7 @@ from rpc_agent.cli.session_text import show
 from rpc_agent.cli.terminal import Terminal, standard_error, standard_output
 from rpc_agent.errors import InvalidValue, RpcAgentError, SessionNotFound, SettingsError
 from rpc_agent.export.plain_text import one_line
-from rpc_agent.export.render import render
+from rpc_agent.export.render import Format, render
 from rpc_agent.export.snapshot import SessionSnapshot, take_snapshot
 from rpc_agent.platform.paths import config_dir
 from rpc_agent.runtime.identity import SystemIdentity
@@ -26,6 +26,8 @@ from rpc_agent.storage.session_store import SessionStore
 _ID_CHARACTERS = 13
 # A version 7 UUID begins with its time in milliseconds: the first two groups tell nearly all sessions apart.
 _MOST_LISTED = 50
+_STDOUT = "-"
+_FORMATS: Mapping[str, Format] = {".md": "markdown", ".markdown": "markdown", ".jsonl": "jsonl"}
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -73,10 +75,10 @@ def _parser() -> argparse.ArgumentParser:
     exporting = _command(commands, "export", "the whole session as one file")
     exporting.set_defaults(run=_export)
     exporting.add_argument(
-        "--format", choices=("html", "markdown", "jsonl"), default="html", help="default: %(default)s"
+        "--format", choices=("html", "markdown", "jsonl"), help="default: what FILE ends with, else html"
     )
     exporting.add_argument(
-        "-o", "--output", metavar="FILE", help="write there and not to stdout; FILE must not exist yet"
+        "-o", "--output", metavar="FILE", help="write there and not to stdout (-); FILE must not exist yet"
     )
     for command in (showing, exporting):
         command.add_argument("session", metavar="ID|PATH", help="the beginning of its id, or the path of its file")
@@ -130,17 +132,19 @@ def _show(options: argparse.Namespace, environment: Mapping[str, str]) -> int:
 
 
 def _export(options: argparse.Namespace, environment: Mapping[str, str]) -> int:
-    snapshot = _read(_path(options, environment), with_file=options.format == "jsonl")
-    made = render(snapshot, options.format)
+    name = _STDOUT if options.output is None else options.output
+    chosen: Format = options.format or _FORMATS.get(Path(name).suffix.lower(), "html")
+    snapshot = _read(_path(options, environment), with_file=chosen == "jsonl")
+    made = render(snapshot, chosen)
     data = made if isinstance(made, bytes) else made.encode("utf-8", "replace")
-    if options.output is None:
+    if name == _STDOUT:
         sys.stdout.buffer.write(data)
         sys.stdout.flush()
         return 0
     # "x": a mistyped name must not cost a file, least of all the session itself.
-    with open(options.output, "xb") as file:
+    with open(name, "xb") as file:
         file.write(data)
-    standard_error().line(f"Written to {options.output} ({len(data):,} bytes).", "dim")
+    standard_error().line(f"Written to {name} ({len(data):,} bytes).", "dim")
     return 0
 
 

@@ -127,6 +127,19 @@ def test_a_session_is_exported_to_stdout_or_to_a_file(tmp_path: Path, format: st
     assert (tmp_path / "out").read_bytes() == printed.stdout
 
 
+@pytest.mark.parametrize(("name", "begins"), [("a.MD", b"# What is red?"), ("a.jsonl", b'{"type"'), ("a", b"<!DOC")])
+def test_the_name_of_the_file_tells_the_format_when_nothing_else_does(tmp_path: Path, name: str, begins: bytes) -> None:
+    keep(tmp_path, *CONVERSATION, cwd="/w")
+    assert sessions(tmp_path, "export", str(ID), "--output", name).returncode == 0
+    assert (tmp_path / name).read_bytes().startswith(begins)
+
+
+def test_a_hyphen_for_the_file_is_stdout(tmp_path: Path) -> None:
+    keep(tmp_path, *CONVERSATION, cwd="/w")
+    assert sessions(tmp_path, "export", str(ID), "-o", "-").stdout.startswith(b"<!DOCTYPE html>")
+    assert not (tmp_path / "-").exists()
+
+
 def test_the_lines_are_exported_byte_for_byte_damage_and_all(tmp_path: Path) -> None:
     path = keep(tmp_path, *CONVERSATION, cwd="/w")
     path.write_bytes(path.read_bytes() + b'{"type" : "x" ,"id":"e","parentId":"d","n":1.50}\r\n{"torn')
