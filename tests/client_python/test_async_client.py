@@ -371,10 +371,10 @@ async def test_requests_that_wait_at_the_close_hear_that_it_was_closed(tmp_path:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals")
 async def test_a_cancelled_close_leaves_no_process_behind(tmp_path: Path) -> None:
-    script = {"": [{"ignore_signals": None}, {"notify": ["ready", {}]}], "shutdown": [{"hang": None}]}
+    script = {"": [{"ignore_signals": None}], "ping": [{"answer": {}}], "shutdown": [{"hang": None}]}
     async with asyncio.timeout(WAIT):
         client = await Client.open(FakeServer(tmp_path, script).command)
-        await anext(client.notifications())
+        await client.ping()
         closing = asyncio.ensure_future(client.aclose())
         await asyncio.sleep(0)
         closing.cancel()
@@ -387,11 +387,11 @@ async def test_a_cancelled_close_leaves_no_process_behind(tmp_path: Path) -> Non
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals")
 async def test_a_server_that_ignores_everything_is_killed_in_bounded_time(tmp_path: Path) -> None:
-    script = {"": [{"ignore_signals": None}, {"notify": ["ready", {}]}], "shutdown": [{"hang": None}]}
+    script = {"": [{"ignore_signals": None}], "ping": [{"answer": {}}], "shutdown": [{"hang": None}]}
     async with asyncio.timeout(WAIT):
         limits = CloseLimits(shutdown=0.1, exit=0.1, signal=1)
         client = await Client.open(FakeServer(tmp_path, script).command, close_limits=limits)
-        await anext(client.notifications())
+        await client.ping()
         await client.aclose()
     assert client.pid is not None
     assert (client.returncode, is_running(client.pid)) == (-9, False)

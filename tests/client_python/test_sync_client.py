@@ -110,12 +110,13 @@ def test_a_subscription_is_closed_by_its_block(tmp_path: Path) -> None:
 @pytest.mark.skipif(sys.platform == "win32", reason="signals")
 def test_a_server_that_ignores_everything_is_killed_within_the_limits_given(tmp_path: Path) -> None:
     script: dict[str, list[dict[str, Any]]] = {
-        "": [{"ignore_signals": None}, {"notify": ["ready", {}]}],
+        "": [{"ignore_signals": None}],
+        "ping": [{"answer": {}}],
         "shutdown": [{"hang": None}],
     }
     limits = CloseLimits(shutdown=0.1, exit=0.1, signal=1.0)
     with SyncClient.spawn(FakeServer(tmp_path, script).command, close_limits=limits) as client:
-        assert next(iter(client.notifications())).method == "ready"
+        client.ping()
     assert client.returncode == -signal.SIGKILL
 
 
