@@ -1,6 +1,7 @@
 """Reads the configuration files. Says which file and line is wrong; decides nothing about the values."""
 
 import json
+import stat
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -48,7 +49,7 @@ def _file_layer(origin: Origin, file: Path) -> Layer:
 def read_json_file(file: Path) -> Any:
     """The JSON in a file, None when there is no such file. Raises SettingsError naming the line."""
     try:
-        text = file.read_bytes().decode("utf-8-sig")
+        text = _bytes_of(file).decode("utf-8-sig")
         return json.loads(text) if text.strip() else {}
     except FileNotFoundError:
         return None
@@ -64,3 +65,11 @@ def read_json_file(file: Path) -> Any:
     except OSError as error:
         reason = error.strerror or "unreadable"
         raise SettingsError(f"cannot be read: {reason}", field="file", file=str(file)) from None
+
+
+def _bytes_of(file: Path) -> bytes:
+    mode = file.stat().st_mode
+    if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
+        # A pipe that nobody writes to would hold the whole server up, and a device need not end.
+        raise SettingsError("is a pipe or a device, and no file", field="file", file=str(file))
+    return file.read_bytes()

@@ -1,4 +1,5 @@
 import json
+import os
 import sys
 from pathlib import Path, PurePosixPath
 from typing import Any, get_args
@@ -94,6 +95,22 @@ def test_compaction_is_decided_per_field_by_override_then_ordinary_then_default(
     )
     assert settings.compaction_settings("p/m") == CompactionSettings(reserve_tokens=7, threshold_percent=80)
     assert settings.compaction_settings("p/x") == CompactionSettings(reserve_tokens=100, threshold_percent=80)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="named pipes")
+def test_a_pipe_or_a_device_in_the_place_of_a_file_is_told_and_not_waited_for(tmp_path: Path) -> None:
+    place = user_settings_file(tmp_path)
+    os.mkfifo(place)
+    with pytest.raises(SettingsError, match="is a pipe or a device"):
+        load_settings(tmp_path)
+    place.unlink()
+    place.symlink_to("/dev/zero")
+    with pytest.raises(SettingsError, match="is a pipe or a device"):
+        load_settings(tmp_path)
+    place.unlink()
+    place.mkdir()
+    with pytest.raises(SettingsError, match="cannot be read"):
+        load_settings(tmp_path)
 
 
 def test_a_project_can_only_tighten_permissions(tmp_path: Path) -> None:
