@@ -50,8 +50,24 @@ def live_markup(markdown: str) -> list[str]:
 
 
 def _prose_of(line: str) -> list[str]:
-    escaped = re.sub(r"\\`", "", line.replace(r"\\", ""))
-    return [piece for is_code, piece in code_spans(escaped) if not is_code]
+    """As readers of Markdown take it: a backslash escapes what follows it, but not within a code span."""
+    pieces, at = [""], 0
+    while at < len(line):
+        run = re.compile("`*").match(line, at)
+        ticks = run[0] if run else ""
+        end = re.compile(f"(?<!`){ticks}(?!`)").search(line, at + len(ticks)) if ticks else None
+        if end:
+            pieces.append("")
+            at = end.end()
+            continue
+        taken = ticks or line[at : at + (2 if line[at] == "\\" else 1)]
+        pieces[-1] += taken
+        at += len(taken)
+    return pieces
+
+
+def test_a_backslash_within_a_code_span_escapes_nothing() -> None:
+    assert [live_markup(line) for line in ("`<\\`", "\\`<\\`", "\\\\`<`", "``<` `` <")] == [[], ["\\`<\\`"], [], [" <"]]
 
 
 @settings(deadline=None, max_examples=60)
