@@ -180,7 +180,7 @@ class NarrowRecord(Record, frozen=True):
     narrowing: str = ""
 
     def problems(self, value: object) -> Iterator[Problem]:
-        yield from Record.problems(self, value)
+        yield from super().problems(value)
         if isinstance(value, Mapping) and self.narrowing not in value:
             known = ", ".join(self.fields)
             unknown = (name for name in value if name not in self.fields and not name.startswith("$"))

@@ -6,7 +6,7 @@ from typing import Any
 
 from msgspec import Struct, field
 
-from rpc_agent.conversation.json_values import as_object, as_text
+from rpc_agent.conversation.json_values import as_id, as_object, as_text
 from rpc_agent.providers.base import ToolCallDelta
 from rpc_agent.providers.call_arguments import parse_arguments, written_arguments
 
@@ -149,7 +149,7 @@ def _read_piece(raw: Mapping[str, Any]) -> _Piece:
     if isinstance(index, str) and re.fullmatch(r"\d{1,9}", index):
         index = int(index)
     return _Piece(
-        id=_id(raw.get("id")),
+        id=as_id(raw.get("id")),
         index=index if isinstance(index, int) else None,
         name=as_text(function.get("name")),
         arguments=written_arguments(function.get("arguments")),
@@ -161,7 +161,3 @@ def _read_piece(raw: Mapping[str, Any]) -> _Piece:
 def google_says(raw: Mapping[str, Any], name: str) -> object:
     """What Google's chat-completions address has to say of a call or a delta beyond that API."""
     return as_object(as_object(raw.get("extra_content")).get("google")).get(name)
-
-
-def _id(value: object) -> str:
-    return str(value) if isinstance(value, int) and not isinstance(value, bool) else as_text(value)
